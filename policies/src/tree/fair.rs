@@ -62,19 +62,20 @@ impl Fair {
     };
 
     /// It becomes ready, when its siblings' virtual times call for this one. Where its curve is
-    /// flat it has no share, so it stands where that begins to rise.
-    pub(super) fn wake(&mut self, share: &Curve, siblings: u128) {
+    /// flat it has no share, so it stands where that begins to rise; if the same curve is its
+    /// guarantee, it goes there once it has been served, as S4-04 says.
+    pub(super) fn wake(&mut self, share: &Curve, siblings: u128, is_guaranteed: bool) {
         let (at, service) = (self.virtual_time.max(siblings), self.service);
         let curve = self.virtual_curve.get_or_insert_with(|| Runtime::new(share, at, service));
         curve.lower_to(share, at, service);
-        self.virtual_time = at.max(curve.instant(service));
+        self.virtual_time = if is_guaranteed { at } else { at.max(curve.instant(service)) };
     }
 
     /// It can be chosen again and was logically active all the time: it goes on from where it is,
     /// but not from before `least`.
     pub(super) fn come_back(&mut self, share: &Curve, least: u128) {
         if self.virtual_time < least {
-            self.wake(share, least);
+            self.wake(share, least, false);
         }
     }
 

@@ -176,6 +176,12 @@ impl Node {
         }
     }
 
+    /// Whether it is a leaf whose share of what is left is what it is guaranteed (S4-01).
+    pub(super) fn is_leaf_of_one_curve(&self) -> bool {
+        let Share::Curve { guaranteed, share } = self.share else { return false };
+        self.policy().is_none() && guaranteed == Some(share)
+    }
+
     /// Its place among siblings of fixed priorities: less is more urgent.
     #[inline(always)]
     pub(super) fn rank(&self) -> u64 {

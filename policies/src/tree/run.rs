@@ -298,15 +298,16 @@ impl Tree<'_> {
     fn wake_curves(&mut self, class: u32, at: u32, now: u64) -> u128 {
         let siblings = match self.nodes[class as usize].queue {
             NIL => self.nodes[class as usize].fair.above,
-            queue => self.between(queue),
+            queue => self.between(queue, at),
         };
         let (quantum, kept) = (self.quantum, self.nodes[at as usize].fair.is_active);
         let least = if kept { self.kept_up(class) } else { 0 };
         let node = &mut self.nodes[at as usize];
+        let is_guaranteed = node.is_leaf_of_one_curve();
         let Share::Curve { guaranteed, share } = node.share else { return 0 };
         match kept {
             true => node.fair.come_back(&share, least),
-            false => node.fair.wake(&share, siblings),
+            false => node.fair.wake(&share, siblings, is_guaranteed),
         }
         node.fair.is_active = true;
         let key = node.fair.virtual_time;
@@ -322,13 +323,17 @@ impl Tree<'_> {
         key
     }
 
-    /// The midpoint of the least and the greatest virtual time (S4-04), if a quantum by its share
-    /// has brought the last sibling so far ahead. One that is served by its guarantee, or whose
-    /// share is flat at first, may be ahead by any time: a newcomer waits for no part of that.
-    fn between(&self, queue: u32) -> u128 {
+    /// The midpoint of the least and the greatest virtual time (S4-04), for a leaf whose share is
+    /// its guarantee beside such a last sibling. Others only if a quantum by its share may have
+    /// brought the last one so far ahead: one that is served by a guarantee above its share, or
+    /// whose share is flat at first, may be ahead by any time, and who lives by shares would wait
+    /// for half of that.
+    fn between(&self, queue: u32, newcomer: u32) -> u128 {
         let first = &self.nodes[avl::first::<Node, ByKey>(self.nodes, queue) as usize];
         let last = &self.nodes[avl::last::<Node, ByKey>(self.nodes, queue) as usize];
-        let is_fair = last.key - first.key <= self.quantum_of(last).into();
+        let is_guaranteed = self.nodes[newcomer as usize].is_leaf_of_one_curve();
+        let is_alike = is_guaranteed && last.is_leaf_of_one_curve();
+        let is_fair = is_alike || last.key - first.key <= self.quantum_of(last).into();
         if is_fair { first.key.midpoint(last.key) } else { first.key }
     }
 

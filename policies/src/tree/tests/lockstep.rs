@@ -7,8 +7,8 @@
 //! so that only the tree rounds; [`ROUNDED`] is what that may amount to.
 //!
 //! Two rules are the tree's: a newcomer's virtual time is the least of its siblings', not the
-//! middle of them, if the last one is ahead by more than a quantum of its share; and where none is
-//! ready it is above all that were.
+//! middle of them, if the last one is ahead by more than a quantum of its share and it or the last
+//! one is a class or has two curves; and where none is ready it is above all that were.
 
 use super::node::ByKey;
 use super::random::Dice;
@@ -151,6 +151,11 @@ impl Twin {
         self.virtual_time - least <= self.quantum()
     }
 
+    /// Whether it is a leaf whose share is its guarantee.
+    fn is_of_one_curve(&self) -> bool {
+        self.is_leaf && self.guaranteed == Some(self.share)
+    }
+
     /// It joins its siblings at this virtual time, or where it is if that is later.
     fn start(&mut self, start: i128) {
         let (had, from) = (self.had, self.virtual_time.max(start));
@@ -196,8 +201,12 @@ impl Reference {
             let below = most.map_or(0, |most| most - twin.virtual_time);
             (below <= ROUNDED, Some(twin.id) == last)
         };
+        let is_guaranteed = self.0[at].is_of_one_curve();
+        let is_alike = |last: &Twin| is_guaranteed && last.is_of_one_curve();
         let start = match (least, ready().max_by_key(is_last)) {
-            (Some(least), Some(last)) if last.is_fair(least) => (least + last.virtual_time) / 2,
+            (Some(least), Some(last)) if is_alike(last) || last.is_fair(least) => {
+                (least + last.virtual_time) / 2
+            }
             (least, _) => least.unwrap_or(self.0[parent].above),
         };
         let is_first = |twin: &&Twin| {

