@@ -74,8 +74,10 @@ impl<P: Port> Manager<'_, P> {
         let reserved = if P::TREE { thread.reservation.get(&self.all).node } else { u32::MAX };
         let reserved = u64::from(reserved.wrapping_add(1));
         let words = [u64::from(thread.domain.get().index()), instruction, stack, reserved];
-        let [base, effective] =
-            [&thread.base_priority, &thread.priority].map(|field| field.get().max(0) as u64);
+        let own = &thread.base_priority;
+        // Under a tree leaves are lent, and no priorities.
+        let effective = if self.kernel.variant.tree { own } else { &thread.priority };
+        let [base, effective] = [own, effective].map(|field| field.get().max(0) as u64);
         Ok(Done::Words(self.state_of(at) as u64, base | effective << 32, words))
     }
 

@@ -5,9 +5,9 @@ use crate::support::board::Board;
 use crate::support::context::Regs;
 use crate::support::host::Host;
 use crate::support::scene::{
-    DOMAIN, FREE, LEAF, NOTIFICATION, ROOT, THREAD, boot, receive, system,
+    DOMAIN, FREE, LEAF, NOTIFICATION, ROOT, SYSTEM_SLOT, THREAD, boot, receive, system,
 };
-use abi::call::{Call, Setting};
+use abi::call::{Call, Setting, Table};
 use abi::object::Resource;
 use abi::reservation::{Budget, Curve, Policy, Server, Share, Timing, WHOLE, Words};
 use abi::{Error, Rights};
@@ -271,4 +271,15 @@ fn the_end_of_a_domain_ends_its_reservations() {
     board.succeeds(1, system(Call::Destroy, &[DOMAIN + 1]));
     assert_eq!(used(), before - 2);
     board.fails(1, reserve(THREAD + 3, FREE + 1), Error::Stale);
+}
+
+/// The tree decides what runs, and no thread is lent a priority.
+#[test]
+fn a_thread_has_its_own_priority_alone() {
+    let board: Tested = boot(&[(1, 10), (1, 20)]);
+    for (thread, priority) in [(1, 10), (2, 20)] {
+        let call = system(Call::Inspect, &[SYSTEM_SLOT, Table::Thread as u64, thread]);
+        board.succeeds(2, call);
+        assert_eq!(board.regs.get().info().0, priority | priority << 32);
+    }
 }
