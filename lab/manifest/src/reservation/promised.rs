@@ -8,7 +8,7 @@ use abi::reservation::{Budget, Curve, Policy, Server, Share, WHOLE};
 
 use super::{Draft, place, span_of};
 use crate::problem::{Problem, quote};
-use crate::system::Reservation;
+use crate::system::{Reservation, System};
 use crate::units::{spell_duration, spell_percent};
 use crate::values::Values;
 
@@ -19,18 +19,58 @@ const BENDS: usize = 8;
 pub fn excess(values: &Values, drafts: &[Draft], all: &[Reservation], cpus: u32) -> Vec<Problem> {
     let of = |at: usize| match all[at].policy {
         Some(Policy::EarliestDeadline | Policy::FixedPriority) => {
-            let class = Class::of(Some(at), all[at].cpu);
-            let has = capacity(all, at).iter().map(|curve| u64::from(curve.rest)).min()?;
-            bandwidth(values, drafts, all, class, has)
+            bandwidth(values, drafts, all, Class::of(Some(at), all[at].cpu), rate_of(all, at)?)
         }
         Some(Policy::ServiceCurves) => curves(values, drafts, all, at),
         _ => None,
     };
-    let whole = u64::from(WHOLE);
-    let shared = [(ALL_CPUS, whole * u64::from(cpus))];
-    let roots = (0..cpus).map(|cpu| (cpu, whole)).chain(shared);
     let root = |(cpu, has)| bandwidth(values, drafts, all, Class::of(None, cpu), has);
-    (0..all.len()).filter_map(of).chain(roots.filter_map(root)).collect()
+    (0..all.len()).filter_map(of).chain(roots(cpus).filter_map(root)).collect()
+}
+
+impl System {
+    /// Whether each class of reservations has what it promises, as in a system that was read. One
+    /// whose budgets were changed behind that may not.
+    pub fn is_promised(&self) -> bool {
+        is_kept(&self.reservations, self.cpus)
+    }
+}
+
+/// Whether each class has what it promises.
+fn is_kept(all: &[Reservation], cpus: u32) -> bool {
+    let keeps = |class: Class, has: u64| {
+        let children = || class.children(all).filter(|_| class.admits(all));
+        let mut more = children().map(|child| takes(all, child, None));
+        more.all(|more| more <= WHOLE.into())
+            && children().map(|child| takes(all, child, None)).sum::<u64>() <= has
+    };
+    let of = |at: usize| match all[at].policy {
+        Some(Policy::EarliestDeadline | Policy::FixedPriority) => {
+            rate_of(all, at).is_none_or(|has| keeps(Class::of(Some(at), all[at].cpu), has))
+        }
+        Some(Policy::ServiceCurves) => {
+            let children = Class::of(Some(at), all[at].cpu).children(all);
+            let promised = children.filter_map(|child| match all[child].share {
+                Share::Curve { guaranteed, .. } => guaranteed,
+                _ => None,
+            });
+            let promised: Vec<Curve> = promised.collect();
+            capacity(all, at).iter().all(|within| above(&promised, within).is_none())
+        }
+        _ => true,
+    };
+    (0..all.len()).all(of) && roots(cpus).all(|(cpu, has)| keeps(Class::of(None, cpu), has))
+}
+
+/// What a class has in the long run, in millionths of a CPU.
+fn rate_of(all: &[Reservation], class: usize) -> Option<u64> {
+    capacity(all, class).iter().map(|curve| u64::from(curve.rest)).min()
+}
+
+/// The roots, and the class that all CPUs share, with what each has.
+fn roots(cpus: u32) -> impl Iterator<Item = (u32, u64)> {
+    let whole = u64::from(WHOLE);
+    (0..cpus).map(move |cpu| (cpu, whole)).chain([(ALL_CPUS, whole * u64::from(cpus))])
 }
 
 /// A class: a reservation, the root of a CPU, or the one that all CPUs share.

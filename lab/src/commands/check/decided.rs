@@ -1,6 +1,7 @@
 //! Whether a system fits: tables for people, a document for programs.
 
 use super::adaptive::{self, Follows};
+use super::advised;
 use super::blocking::{self, Delay};
 use super::one_cpu;
 use super::shared::{OnCpu, reports, without_limit};
@@ -27,9 +28,14 @@ pub struct Decided {
 
 /// Decides whether a system fits; none if it says nothing of CPU time.
 pub fn decide(system: &System, overheads: Overheads) -> Option<Decided> {
+    let advised = || {
+        let mut cpus = reports(system, overheads);
+        advised::round(system, overheads, &mut cpus);
+        cpus
+    };
     let decided = || Decided {
         overheads,
-        cpus: reports(system, overheads),
+        cpus: advised(),
         adaptive: adaptive::all(system),
         notes: notes(system),
         required: system.bounds_required,
@@ -219,7 +225,7 @@ fn delivered(server: &ServerReport) -> Option<u64> {
 }
 
 /// What people call a node: the end of its path.
-fn name(path: &str) -> &str {
+pub(super) fn name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
@@ -350,15 +356,8 @@ fn advice(report: &Report, leaf: &LeafReport) -> String {
         let Some(nearest) = server.nearest.filter(|nearest| *nearest != server.budget) else {
             continue;
         };
-        // Manifests have whole microseconds, and a budget is at least one.
-        let nearest = match nearest > server.budget {
-            true => nearest.div_ceil(1_000) * 1_000,
-            false => nearest / 1_000 * 1_000,
-        };
-        if (1_000..=server.period).contains(&nearest) {
-            let (name, nearest) = (name(&server.path), spell_duration(nearest));
-            advice += &format!(" It fits with `budget = \"{nearest}\"` for `{name}`.");
-        }
+        let (name, nearest) = (name(&server.path), spell_duration(nearest));
+        advice += &format!(" It fits with `budget = \"{nearest}\"` for `{name}`.");
     }
     let shorter = leaf.largest_execution.map(|longest| longest / 1_000 * 1_000);
     if let Some(shorter) = shorter.filter(|shorter| *shorter > 0) {

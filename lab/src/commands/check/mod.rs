@@ -1,6 +1,7 @@
 //! `check`: is a manifest right, what does it ask for, and does that fit?
 
 mod adaptive;
+mod advised;
 mod blocking;
 mod decided;
 mod overheads;

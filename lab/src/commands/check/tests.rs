@@ -82,6 +82,38 @@ fn advice_is_good() {
     assert!(!fits(&mut system, smallest - 1));
 }
 
+/// A budget that is advised is put into the manifest: it is admitted, and what is in the server is
+/// in time, and so is what was.
+#[test]
+fn what_is_advised_can_be_written() {
+    let mut advised = 0;
+    for path in ["good", "bad"].into_iter().flat_map(manifests) {
+        let (system, before) = decided(&path);
+        let before = before.document();
+        let of = |document: &serde_json::Value, kind: &str| -> Vec<serde_json::Value> {
+            let cpus = document["cpus"].as_array().expect("a list").iter();
+            cpus.flat_map(|cpu| cpu[kind].as_array().expect("a list").clone()).collect()
+        };
+        for server in of(&before, "servers") {
+            let Some(nearest) = server["nearest_budget_ns"].as_u64() else { continue };
+            let (name, mut system) = (server["name"].as_str().expect("a text"), system.clone());
+            let node = system.reservations.iter_mut().find(|node| node.name == name);
+            let limit = node.expect("it is one").limit.as_mut().expect("it has a budget");
+            limit.budget = nearest;
+            assert!(nearest.is_multiple_of(1_000) && system.is_promised(), "{name} {nearest}");
+            let after = decide(&system, overheads::given(&system)).expect("the same").document();
+            let inside = format!("{}/", server["path"].as_str().expect("a text"));
+            for (before, after) in of(&before, "tasks").iter().zip(of(&after, "tasks")) {
+                let is_inside = after["path"].as_str().is_some_and(|at| at.starts_with(&inside));
+                let has_to = is_inside || before["fits"] == true;
+                assert!(!has_to || after["fits"] == true, "{}: {name} {after}", path.display());
+            }
+            advised += 1;
+        }
+    }
+    assert!(advised >= 6, "{advised}");
+}
+
 #[test]
 fn the_worst_verdict_counts() {
     let [good, bad] =
