@@ -17,11 +17,10 @@ const UNIT: u64 = 1_000;
 /// Gives each server a nearest budget that the manifest can have, or none. Two analyses of the
 /// whole system for each server at most.
 pub fn round(system: &System, overheads: Overheads, cpus: &mut [OnCpu]) {
-    for at in 0..cpus.len() {
-        for server in 0..cpus[at].report.servers.len() {
-            let report = &cpus[at].report;
+    for (at, OnCpu { report, .. }) in cpus.iter_mut().enumerate() {
+        for server in 0..report.servers.len() {
             let nearest = Trial { system, overheads, at, report, server }.nearest();
-            cpus[at].report.servers[server].nearest = nearest;
+            report.servers[server].nearest = nearest;
         }
     }
 }
