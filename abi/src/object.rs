@@ -110,8 +110,8 @@ pub enum Resource {
     Stacks = 13,
 }
 
-/// The most threads of a system: the kernel counts them in 16 bits, some four times.
-pub const MOST_THREADS: usize = (1 << 14) - 1;
+/// The most threads of a system: traces name one in 16 bits, the idle ones included.
+pub const MOST_THREADS: usize = 65_000;
 
 impl Resource {
     /// How many resources there are.

@@ -6,8 +6,8 @@ use crate::cost::CostEvent;
 use crate::entry::Entry;
 use crate::ipc::transfer::Message;
 use crate::manage::Manager;
-use crate::object::Thread;
 use crate::object::thread::{Continuation, Outgoing, State, Wait, flag};
+use crate::object::{Endpoint, Thread};
 use crate::port::{Context, Port};
 use crate::sched::Scheduler;
 use crate::system::System;
@@ -43,6 +43,12 @@ impl<S: System> Entry<S> {
             // The thread faults again when it runs.
             return;
         }
+        if receiver.is_none()
+            && let Some(handler) = handler
+            && self.makes_room_for_lending(me, handler, fault.kind)
+        {
+            return;
+        }
         self.note(Event::Fault, me, fault.kind as u32, 0);
         let Some(handler) = handler else {
             return self.stop_unhandled(me, fault, instruction);
@@ -67,9 +73,6 @@ impl<S: System> Entry<S> {
             None => {
                 thread.wait.set(Wait::Endpoint(handler));
                 self.join_senders(me, handler);
-                if Self::CALLS_LEND && endpoint.served.get() != 0 {
-                    self.manage().lend_queued(me, handler);
-                }
                 self.wait_in(me, State::Sending);
                 self.block(me, State::Sending);
             }
@@ -85,6 +88,19 @@ impl<S: System> Entry<S> {
         self.abandon(receiver);
         let late = self.hold(receiver).has(flag::DEADLINE);
         late && kind != FaultKind::Debug && self.cpu.poll(point::HALVES)
+    }
+
+    /// A thread that is to be queued at its handler lends its priority, if that is served. Whether
+    /// an interrupt is pending before it, and the instruction can be executed again: else the
+    /// thread lends nothing then.
+    fn makes_room_for_lending(
+        &self,
+        me: Ref<Thread<S::Port>>,
+        handler: Ref<Endpoint<S::Port>>,
+        kind: FaultKind,
+    ) -> bool {
+        let served = Self::CALLS_LEND && self.hold(handler).served.get() != 0;
+        served && self.manage().lends_queued(me, handler) && kind != FaultKind::Debug
     }
 
     /// A fault without a handler ends the thread's progress, and says so on the console.

@@ -12,6 +12,7 @@ use crate::pool::Pool;
 use crate::port::Port;
 use crate::tree::Trees;
 use crate::variant::Variant;
+use crate::waits::Waits;
 use abi::object::Resource;
 use cells::Cell;
 use locks::LockPolicy;
@@ -56,6 +57,8 @@ pub struct Kernel<P: Port> {
     pub irqs: &'static [Cell<Option<Weak<Interrupt<P>>>>],
     /// The scheduling tree, of a kernel that has one.
     pub trees: Trees<P>,
+    /// Waits along which threads lend what they have.
+    pub waits: Waits<P>,
     /// Whether a chain of transfers is left when an interrupt waits (S0-41).
     pub chains: bool,
     /// The CPUs.

@@ -49,5 +49,6 @@ pub mod system;
 pub mod tlb;
 pub mod tree;
 pub mod variant;
+pub mod waits;
 
 pub use locks;

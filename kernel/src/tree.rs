@@ -8,7 +8,6 @@ use crate::leaf::LeafRef;
 use crate::list::List;
 use crate::object::thread::Running;
 use crate::object::{Notification, Thread, Weak};
-use crate::order::Root;
 use crate::port::Port;
 use abi::PRIORITIES;
 use abi::reservation::Share;
@@ -105,8 +104,6 @@ pub struct Trees<P: Port> {
     lent: Cell<u32>,
     /// Whether threads may be lent any.
     lends: Cell<bool>,
-    /// Threads that are to follow a change of waits.
-    followers: Root<Thread<P>>,
     /// Whether there may be some, or one has moved, and no decision was made since.
     followed: Cell<bool>,
 }
@@ -152,7 +149,6 @@ impl<P: Port> Trees<P> {
             accounts: Cell::new([0; 2]),
             lent: Cell::new(0),
             lends: Cell::new(false),
-            followers: Cell::new(None),
             followed: Cell::new(false),
         })
     }
@@ -188,7 +184,6 @@ impl<P: Port> Trees<P> {
             accounts,
             lent,
             lends: Cell::new(false),
-            followers: Cell::new(None),
             followed: Cell::new(false),
         })
     }

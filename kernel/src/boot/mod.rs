@@ -24,6 +24,7 @@ use crate::pool::Pool;
 use crate::port::{Context, Frame, Port};
 use crate::tree::Sizes;
 use crate::variant::Variant;
+use crate::waits::Waits;
 use abi::Rights;
 use abi::boot::{
     CONSOLE, HEADER_WORDS, MAGIC, NO_OWNER, NONE, Record, SYSTEM, WORD_CHAINS, WORD_CPUS,
@@ -167,8 +168,7 @@ fn carve_pools<P: Port>(
     let buffers = arena.frames::<P>(threads as u64)?;
     let frames = arena.frames::<P>(size(Resource::Frames) as u64)?;
     let tables = arena.frames::<P>(size(Resource::Tables) as u64)?;
-    let mut slots = 0;
-    let domains = carve_domains::<P>(archive, arena, (domains, roots), &mut slots)?;
+    let (domains, slots) = carve_domains::<P>(archive, arena, (domains, roots))?;
     let domain = domains.first()?;
     let threads = Pool::carve(arena, threads, 0, |_, index| {
         Some(Thread::new(domain, buffers + index as u64 * P::PAGE))
@@ -216,6 +216,7 @@ fn carve_pools<P: Port>(
         slots,
         irqs,
         trees,
+        waits: Waits::new(),
         chains: archive.word(WORD_CHAINS) != 0,
         cpus: Cell::new(&[]),
         secret,
@@ -224,34 +225,33 @@ fn carve_pools<P: Port>(
         shootdowns: Cell::new(0),
     })?;
     kernel.make_roots(&Exclusive::of_boot(arena));
-    assert!(
-        kernel.domains.take(&Exclusive::of_boot(arena), None) == domain,
-        "the kernel's domain comes first"
-    );
+    let first = kernel.domains.take(&Exclusive::of_boot(arena), None);
+    assert!(first == domain, "the kernel's domain comes first");
     carve_cpus(kernel, archive, arena, count)
 }
 
 /// The pool of so many domains, whose root tables are in frames from an address on. Those of the
-/// archive have the capability tables that it says. Adds up the slots.
+/// archive have the capability tables that it says. With the slots of all.
 #[init]
 fn carve_domains<P: Port>(
     archive: Archive,
     arena: &mut Arena,
     (count, roots): (usize, u64),
-    slots: &mut u32,
-) -> Option<Pool<Domain<P>>> {
+) -> Option<(Pool<Domain<P>>, u32)> {
+    let mut slots = 0;
     let table_sizes = || archive.records().filter(|(record, _)| *record == Record::Domain);
-    Pool::carve(arena, count, 0, |arena, index| {
+    let domains = Pool::carve(arena, count, 0, |arena, index| {
         let boot = index.checked_sub(1).and_then(|nth| table_sizes().nth(nth));
         let length = match boot {
             Some((_, at)) => (archive.word(at + 4) as u32).max(TABLE_SLOTS),
             None if index == 0 => 0,
             None => TABLE_SLOTS,
         };
-        *slots += length;
+        slots += length;
         let table = arena.slice(length as usize, |_, _| Some(Steady::new(Capability::Empty)))?;
         Some(Domain::new(roots + index as u64 * P::PAGE, table))
-    })
+    })?;
+    Some((domains, slots))
 }
 
 #[init]
@@ -299,7 +299,7 @@ fn cpu<P: Port>(
     };
     let Settings { tick, slice, .. } = settings;
     assert!(tick > 0 && slice > 0, "the tick and the time slice must not be zero");
-    Cpu::new(number, idle, (kernel.port, &kernel.trees), settings)
+    Cpu::new(number, idle, (kernel.port, &kernel.trees, &kernel.waits), settings)
 }
 
 /// Builds what the archive describes; threads become ready in the order of their records.

@@ -15,6 +15,7 @@ use crate::object::thread::RemoteWake;
 use crate::object::{Domain, Thread};
 use crate::port::{Lock, Port};
 use crate::tree::Trees;
+use crate::waits::Waits;
 use abi::trace::{Event, point};
 use cells::Cell;
 use locks::{LockPolicy, ObjectLock};
@@ -54,6 +55,9 @@ pub struct Cpu<P: Port> {
     pub traced: Cell<bool>,
     /// Something changed that calls for a full scheduling decision before leaving.
     pub resched: Cell<bool>,
+    /// A decision was made, and threads that are to follow a change of waits may go before what it
+    /// has chosen.
+    pub chosen_behind: Cell<bool>,
     /// Threads that can run (and with lazy queueing some that cannot).
     pub ready: ReadyQueue<P>,
     /// Threads and timers that wait for an instant.
@@ -99,6 +103,8 @@ pub struct Cpu<P: Port> {
     port: &'static P,
     /// The scheduling tree, which all CPUs share.
     pub trees: &'static Trees<P>,
+    /// Waits, as all CPUs know them.
+    pub waits: &'static Waits<P>,
 }
 
 impl<P: Port> Owner for Cpu<P> {}
@@ -109,7 +115,7 @@ impl<P: Port> Cpu<P> {
     pub fn new(
         number: u32,
         idle: Ref<Thread<P>>,
-        (port, trees): (&'static P, &'static Trees<P>),
+        (port, trees, waits): (&'static P, &'static Trees<P>, &'static Waits<P>),
         settings: Settings,
     ) -> Cpu<P> {
         Cpu {
@@ -133,6 +139,7 @@ impl<P: Port> Cpu<P> {
             guards: P::LockPolicy::local(number as usize),
             traced: Cell::new(false),
             resched: Cell::new(false),
+            chosen_behind: Cell::new(false),
             ready: ReadyQueue::new(),
             deadlines: Deadlines::new(),
             ring: Ring::new(),
@@ -143,6 +150,7 @@ impl<P: Port> Cpu<P> {
             armed: Cell::new(NEVER),
             port,
             trees,
+            waits,
         }
     }
 

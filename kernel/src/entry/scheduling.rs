@@ -165,7 +165,7 @@ impl<S: System> Entry<S> {
     #[inline(never)]
     fn follow_waits(&self, must: bool) -> bool {
         let all = self.manage().follow_first(must);
-        self.cpu.trees.set_followed(self.cpu.trees.has_followers());
+        self.cpu.trees.set_followed(self.cpu.waits.has_followers());
         // The steps have asked for the decision that is made now, or later.
         self.cpu.resched.set(!all);
         if all {
@@ -198,6 +198,7 @@ impl<S: System> Entry<S> {
 
     /// Makes the decision that was asked for.
     #[cold]
+    #[inline(never)]
     fn settle(&self) {
         self.cpu.resched.set(false);
         if S::Scheduler::TREE {
@@ -210,24 +211,10 @@ impl<S: System> Entry<S> {
             }
             return;
         }
-        let next = self.cpu.next.get();
-        let goes_on = next != self.cpu.idle && next.runnable() && !self.is_elsewhere(next);
-        let may_lose = !goes_on || next.priority.get() < self.cpu.highest.get();
-        if may_lose && self.cpu.leaves_decision() {
-            // The decision is made on the way out of that interrupt.
-            self.cpu.resched.set(true);
-            self.cpu.next.set(if goes_on { next } else { self.cpu.idle });
-        } else if goes_on {
-            if may_lose {
-                self.cpu.give_way(next, false);
-            } else {
-                self.cpu.no_decision_left();
-            }
-            if !self.cpu.resched.get() {
-                self.cpu.rearm_if_lower(self.cpu.next.get());
-            }
+        if self.cpu.waits.has_followers() {
+            self.manage().settle_behind_followers();
         } else {
-            self.cpu.reschedule();
+            self.cpu.settle();
         }
         // Other CPUs that ask for a decision leave the tick to it.
         if S::Port::SMP && !self.cpu.ticks() && self.cpu.is_waited_for() {

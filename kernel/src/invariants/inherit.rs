@@ -6,7 +6,7 @@ use super::{live, tally};
 use crate::access::{Exclusive, Life, Ref};
 use crate::events::Machine;
 use crate::leaf::LeafRef;
-use crate::manage::inherit::{CALL_LINKS, LINKS, STEPS};
+use crate::manage::inherit::to_do;
 use crate::object::inherit::{ByEdge, ByFollower, ByWaiter, Kind, Turnstile};
 use crate::object::thread::{State, Wait, flag};
 use crate::object::{Activation, Domain, Endpoint, Thread};
@@ -46,17 +46,22 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
         }
     }
     let mut followers = 0u32;
-    let root = machine.kernel.trees.followers();
+    let root = &machine.kernel.waits.followers;
     Order::<_, ByFollower>::of(all, ByFollower).each(root, &mut |at: Ref<Thread<P>>| {
-        assert!(at.life() != Life::Vacant, "a destroyed thread is to follow a change");
+        let what = all.open(at).inherit.to_do.get();
+        let lives = at.life() != Life::Vacant || what == to_do::RINGS;
+        assert!(lives, "a destroyed thread is to follow a change");
         followers += 1;
     });
-    let follows = live(threads).filter(|at| all.open(*at).inherit.follows());
+    let slots = (0..threads.size()).filter_map(|index| threads.get(index));
+    let follows = slots.filter(|at| all.open(*at).inherit.follows());
     let marked = follows.count() as u32;
     assert!(marked == followers, "a thread is to follow a change, and not listed");
+    highest(machine, all);
     let mut lent = 0;
     for at in live(threads) {
         thread(machine, all, at, &mut found);
+        no_ring(all, at, at.index(), threads.size());
         lent += u32::from(is_lent(machine, all, at));
     }
     servers(machine, all);
@@ -67,6 +72,16 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
     assert!(found.edges[0] == found.edges[1], "a turnstile leads to a thread that ignores it");
 }
 
+/// The one CPU looks for threads up to the urgency of what is to be followed, or is to decide.
+fn highest<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
+    let followers = Order::<_, ByFollower>::of(all, ByFollower);
+    let first = followers.first(&machine.kernel.waits.followers);
+    let (cpu, urgency) = (machine.cpu, first.map_or(-1, |first| followers.key(first).into()));
+    assert!(urgency <= machine.kernel.waits.urgency(), "followers are more urgent than is known");
+    let bounded = P::SMP || machine.kernel.variant.tree || cpu.resched.get();
+    assert!(bounded || urgency <= cpu.highest.get(), "followers are above what a CPU looks for");
+}
+
 /// A turnstile in which no thread waits.
 fn unused<P: Port>(turnstile: &Turnstile<P>) {
     let edges = ByEdge::all().any(|which| turnstile.edge(which).to.get().is_some());
@@ -74,7 +89,6 @@ fn unused<P: Port>(turnstile: &Turnstile<P>) {
     let leads = turnstile.leading.get() != 0 || turnstile.only.get().is_some();
     let bare = !edges && !leads && mutex;
     assert!(bare, "what no thread waits for leads to threads");
-    assert!(turnstile.heights.counts() == [0; LINKS as usize], "heights of no waiters");
 }
 
 /// A turnstile in which threads wait.
@@ -87,7 +101,6 @@ fn turnstile<P: Port>(
     let turnstile = &all.open(at).inherit.turnstile;
     let waiters = Order::<_, ByWaiter>::of(all, ByWaiter);
     let (mut named, mut greatest, mut count) = (false, 0, 0);
-    let mut heights = [0; LINKS as usize];
     let mut domain = None;
     waiters.each(&turnstile.waiters, &mut |waiter: Ref<Thread<P>>| {
         let body = all.open(waiter);
@@ -95,19 +108,18 @@ fn turnstile<P: Port>(
         count += 1;
         named |= turnstile.named.get() == Some(waiter);
         greatest = key.max(greatest);
-        heights[usize::from(body.inherit.behind.top())] += 1;
         waits_for(all, waiter, turnstile);
         assert!(body.inherit.waits.get() == Some(at), "a waiter in another turnstile");
         let here = *domain.get_or_insert(body.domain.get());
         let one = here == body.domain.get() || !turnstile.has_words();
         assert!(one, "waiters of two domains");
-        let listed = machine.kernel.variant.tree || i16::from(key) == body.priority.get();
+        let follows = machine.kernel.variant.tree || body.inherit.follows();
+        let listed = follows || i16::from(key) == body.priority.get();
         assert!(listed, "a waiter is listed by another priority than it has");
     });
     assert!(named == turnstile.has_words(), "words were to name a thread that does not wait there");
     let first = waiters.first(&turnstile.waiters).map(|first| waiters.key(first));
     assert!(first == Some(greatest), "a waiter goes before a more urgent one");
-    assert!(heights == turnstile.heights.counts(), "waiters have other heights than they say");
     for which in ByEdge::all() {
         let edge = turnstile.edge(which);
         let Some(to) = edge.to.get() else { continue };
@@ -156,7 +168,6 @@ fn thread<P: Port>(
 ) {
     let thread = all.open(at);
     let mut urgency = thread.base_priority.get().max(thread.inherit.ceiling.get());
-    let mut heights = [0; LINKS as usize];
     for which in ByEdge::all() {
         let lenders = Order::<_, ByEdge>::of(all, which);
         lenders.each(thread.inherit.lenders(which), &mut |lender: Ref<Thread<P>>| {
@@ -165,42 +176,16 @@ fn thread<P: Port>(
             assert!(turnstile.edge(which).to.get() == Some(at), "an edge to another thread");
             owned_on_a_visit(all, at, lender);
             urgency = i16::from(lenders.key(lender)).max(urgency);
-            if turnstile.edge(which).lends.get() {
-                let higher = usize::from(turnstile.weight()) - 1;
-                let counts = turnstile.heights.counts();
-                let links = turnstile.heights.top() + turnstile.weight() - 1;
-                assert!(links <= CALL_LINKS || !visits(all, at, turnstile), "too many for a visit");
-                let (fit, beyond) = counts.split_at(counts.len() - higher);
-                assert!(beyond.iter().all(|count| *count == 0), "a chain of waits is too long");
-                heights.iter_mut().skip(higher).zip(fit).for_each(|(all, some)| *all += some);
-            }
         });
     }
-    assert!(heights == thread.inherit.behind.counts(), "a chain has another length than it says");
-    if let Some(waits) = thread.inherit.waits.get() {
+    let follows = thread.inherit.follows();
+    if thread.inherit.waits.get().is_some() {
         let key = i16::from(Order::<_, ByWaiter>::of(all, ByWaiter).key(at));
-        let listed = key == urgency || machine.kernel.trees.may_lend();
+        let listed = key == urgency || follows || machine.kernel.trees.may_lend();
         assert!(listed, "a waiter is listed by what it should not have");
-        let weight = all.open(waits).inherit.turnstile.weight();
-        let length = thread.inherit.behind.top() + weight;
-        let most = if all.open(waits).inherit.turnstile.has_words() { LINKS } else { CALL_LINKS };
-        assert!(length <= most, "a chain of waits is too long");
-        let mut steps = 0;
-        links(all, at, &mut steps);
-        assert!(steps <= STEPS, "a change has too far to go");
     }
-    let effective = thread.priority.get() == urgency;
+    let effective = thread.priority.get() == urgency || follows;
     assert!(effective || machine.kernel.variant.tree, "a thread has not what it inherits");
-}
-
-/// Whether a thread waits for a mutex or condition in another domain than those that wait for what
-/// it owns or helps.
-fn visits<P: Port>(all: &Exclusive<'_>, at: Ref<Thread<P>>, owned: &Turnstile<P>) -> bool {
-    let thread = all.open(at);
-    let words = |on: Ref<Thread<P>>| all.open(on).inherit.turnstile.has_words();
-    let waits = thread.inherit.waits.get().is_some_and(words);
-    let apart = |waiter: Ref<Thread<P>>| all.open(waiter).domain.get() != thread.domain.get();
-    waits && owned.has_words() && owned.waiters.get().is_some_and(apart)
 }
 
 /// A waiter is blocked in what its turnstile describes.
@@ -286,7 +271,8 @@ pub(super) fn queued_in<P: Port>(
 ) {
     let (trees, cpus) = (&machine.kernel.trees, machine.kernel.cpus.get().len());
     let followers = Order::<_, ByFollower>::of(all, ByFollower);
-    let followed = followers.first(trees.followers()).map(|first| followers.key(first));
+    let followed =
+        followers.first(&machine.kernel.waits.followers).map(|first| followers.key(first));
     let key = |leaf| match trees.is_shared(leaf) {
         true => u8::MAX,
         false => trees.urgency_of(leaf).clamp(0, u8::MAX.into()) as u8,
@@ -325,26 +311,20 @@ fn is_lent<P: Port>(machine: Machine<P>, all: &Exclusive<'_>, at: Ref<Thread<P>>
     // A thread that any CPU may run takes the name along; it is of no use on another one.
     let home = trees.home_of(lent).filter(|home| home.cpu() == Some(at.cpu.get()));
     // Those that are to follow a change of waits have what was lent before.
-    let there = is_lent && home.is_some() && !trees.has_followers();
+    let there = is_lent && home.is_some() && !machine.kernel.waits.has_followers();
     assert!(!there || first, "no thread waits for one that is lent a leaf");
     assert!(!there || lender, "a thread is lent a leaf that no waiter has");
     is_lent
 }
 
-/// How many links lead on from a thread, and over how many edges. It ends: there are at most so
-/// many.
-fn links<P: Port>(all: &Exclusive<'_>, at: Ref<Thread<P>>, steps: &mut u32) -> u8 {
-    let Some(waits) = all.open(at).inherit.waits.get() else { return 0 };
-    let turnstile = &all.open(waits).inherit.turnstile;
-    let mut longest = 0;
-    for to in turnstile.lent_to() {
-        *steps += 1;
-        assert!(*steps <= STEPS, "waits lead back to where they began");
-        longest = links(all, to, steps).max(longest);
+/// No way along waits from a thread has more than so many links, so none leads back to where it
+/// began. Threads before `first` are known to be on none that does.
+fn no_ring<P: Port>(all: &Exclusive<'_>, at: Ref<Thread<P>>, first: u32, links: u32) {
+    assert!(links > 0, "waits lead back to where they began");
+    let Some(waits) = all.open(at).inherit.waits.get() else { return };
+    for to in all.open(waits).inherit.turnstile.lent_to().filter(|to| to.index() >= first) {
+        no_ring(all, to, first, links - 1);
     }
-    let links = longest + turnstile.weight();
-    assert!(links <= LINKS, "a chain of waits is too long");
-    links
 }
 
 /// A mutex that its owner owns on a visit is in the list of that, and of none else.

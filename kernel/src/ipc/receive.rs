@@ -101,8 +101,8 @@ impl<S: System> Entry<S> {
         Received::Blocked
     }
 
-    /// Before a wait with a timeout adds its deadline: whether an interrupt is pending. `thread`
-    /// issues its receive half again, then.
+    /// Before a wait with a timeout adds its deadline, or another step: whether an interrupt is
+    /// pending. `thread` issues its receive half again, then.
     #[cold]
     #[inline(never)]
     fn makes_room_for_wait(&self, thread: Ref<Thread<S::Port>>) -> bool {
@@ -145,6 +145,15 @@ impl<S: System> Entry<S> {
         let mut steps = 0;
         let sender = loop {
             let sender = S::SendQueue::first(&*queue)?;
+            // What follows as urgently may change which one is the first.
+            if self.cpu.waits.has_followers()
+                && self.manage().follows_as_urgent(sender.priority.get())
+            {
+                if self.makes_room_for_wait(thread) {
+                    return Some(Received::Done);
+                }
+                continue;
+            }
             let taken = self.can_take(thread, sender);
             match taken {
                 Ok(Short(true)) => break sender,
@@ -166,6 +175,16 @@ impl<S: System> Entry<S> {
         };
         S::SendQueue::remove(&*queue, sender);
         queue.sender_left();
+        Some(self.take_from(sender, thread))
+    }
+
+    /// Takes the message of a sender that has left its queue.
+    #[inline(always)]
+    fn take_from(
+        &self,
+        sender: Ref<Thread<S::Port>>,
+        thread: Ref<Thread<S::Port>>,
+    ) -> Received<S::Port> {
         let outgoing = self.hold(sender).outgoing.get();
         let calls = matches!(outgoing.then, Continuation::Reply);
         self.lends_no_more_there(sender, thread, calls);
@@ -180,7 +199,7 @@ impl<S: System> Entry<S> {
             sender.become_ready();
             Received::From(sender.name())
         };
-        Some(match outgoing.then {
+        match outgoing.then {
             Continuation::Nothing => goes_on(Status::OK),
             Continuation::Reply => match self.reply_timeout(sender) {
                 timeout if self.expired(timeout) => {
@@ -203,7 +222,7 @@ impl<S: System> Entry<S> {
                 self.hold(sender).wait.set(Wait::Nothing);
                 Received::Chained(sender)
             }
-        })
+        }
     }
 
     /// A sender whose message a thread has taken lends its priority to that one alone, if it calls.

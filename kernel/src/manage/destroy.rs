@@ -268,7 +268,7 @@ impl<P: Port> Manager<'_, P> {
         }
         let target = self.all.open(thread.domain.get());
         target.threads.set(target.threads.get() - 1);
-        if P::TREE && P::FUTEXES {
+        if P::FUTEXES {
             self.forget_follower(at);
         }
         self.kernel.threads.release(&self.all, at);

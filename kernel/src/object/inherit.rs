@@ -15,82 +15,10 @@ use crate::access::Ref;
 use crate::order::{Ordered, Place, Root};
 use crate::port::Port;
 use abi::futex::HELPERS;
-use abi::object::MOST_THREADS;
 use cells::Cell;
-
-/// How many links a chain of waits may have. Waiting for a mutex is one, waiting for a condition as
-/// many as that has helpers, and at least one.
-pub const LINKS: u8 = 8;
-
-/// How many of these there may be up to a thread that others wait for in messages: the rest is for
-/// what it waits for itself, whatever its clients do.
-pub const CALL_LINKS: u8 = 4;
 
 /// The ceiling of a thread that has none.
 pub const NO_CEILING: i16 = -1;
-
-/// The height of a thread that does not wait: above all heights.
-pub const NO_HEIGHT: u8 = LINKS;
-
-/// Bits of one count in [`Heights`].
-const LANE: u32 = u128::BITS / LINKS as u32;
-/// One thread at each height. At those that no chain may have, also with what waits count: none.
-const ONE: [u128; 1 << 4] = {
-    let mut one = [0; 1 << 4];
-    let mut height = 0;
-    while height < LINKS as usize {
-        one[height] = 1 << (height as u32 * LANE);
-        height += 1;
-    }
-    one
-};
-const _: () = assert!(NO_HEIGHT as usize + HELPERS <= ONE.len());
-// A thread may wait for all helpers of a condition, and these may be one thread.
-const _: () = assert!(MOST_THREADS * HELPERS < 1 << LANE);
-
-/// Threads that wait, counted by height: the length of the longest chain of waits that ends in one.
-/// All counts lie in one number, so that a change of several is a sum.
-pub struct Heights(Cell<u128>);
-
-impl Heights {
-    const fn new() -> Heights {
-        Heights(Cell::new(0))
-    }
-
-    /// The height of the thread that they wait for, if that is one link.
-    #[inline(always)]
-    pub fn top(&self) -> u8 {
-        (u128::BITS - self.0.get().leading_zeros()).div_ceil(LANE) as u8
-    }
-
-    /// How many have each height.
-    pub fn counts(&self) -> [u32; LINKS as usize] {
-        let of = |height: usize| u32::from((self.0.get() >> (height as u32 * LANE)) as u16);
-        core::array::from_fn(of)
-    }
-
-    /// A thread's height changes; with [`NO_HEIGHT`] it waits no longer, or does so from now on.
-    #[inline(always)]
-    pub fn change(&self, from: u8, to: u8) {
-        let one = |height: u8| ONE[usize::from(height) % ONE.len()];
-        self.0.set(self.0.get().wrapping_sub(one(from)).wrapping_add(one(to)));
-    }
-
-    /// All of `others` are among these from now on, each so much higher.
-    pub fn add(&self, others: &Heights, higher: u8) {
-        self.0.set(self.0.get().wrapping_add(others.raised(higher)));
-    }
-
-    /// They are no longer.
-    pub fn subtract(&self, others: &Heights, higher: u8) {
-        self.0.set(self.0.get().wrapping_sub(others.raised(higher)));
-    }
-
-    /// The counts, each of a height that is so much more, as far as chains may have that.
-    fn raised(&self, by: u8) -> u128 {
-        self.0.get().checked_shl(u32::from(by) * LANE).unwrap_or(0)
-    }
-}
 
 /// Selects the places of threads among the waiters of a mutex or condition.
 #[derive(Clone, Copy)]
@@ -121,17 +49,6 @@ impl ByEdge {
 
 /// Selects the places of turnstiles among those of one visit.
 pub struct ByVisit;
-
-/// As how many links a wait counts, by the edges that lead to threads.
-const WEIGHTS: [u8; 1 << HELPERS] = {
-    let mut weights = [1; 1 << HELPERS];
-    let mut edges = 1;
-    while edges < weights.len() {
-        weights[edges] = edges.count_ones() as u8;
-        edges += 1;
-    }
-    weights
-};
 
 /// Leads from a turnstile to a thread. [`Turnstile::set_edge`] writes it.
 pub struct Edge<P: Port> {
@@ -186,8 +103,6 @@ pub struct Turnstile<P: Port> {
     pub kind: Cell<Kind<P>>,
     /// The threads that wait for it, by effective priority; none: the turnstile describes nothing.
     pub waiters: Root<Thread<P>>,
-    /// Them by height.
-    pub heights: Heights,
     /// The waiter whose id is in its second word, unless a program has written there. Messages have
     /// no words.
     pub named: Cell<Option<Ref<Thread<P>>>>,
@@ -247,14 +162,25 @@ impl<P: Port> Turnstile<P> {
         self.only.set(only.filter(|_| self.leading.get() == 1));
     }
 
-    /// As how many links a wait here counts.
-    pub fn weight(&self) -> u8 {
-        WEIGHTS[usize::from(self.leading.get()) % WEIGHTS.len()]
-    }
-
     /// The threads that its waiters lend their priorities to.
     pub fn lent_to(&self) -> impl Iterator<Item = Ref<Thread<P>>> {
         self.leads().filter(|(which, _)| self.edge(*which).lends.get()).map(|(_, to)| to)
+    }
+}
+
+/// What a [search](crate::waits::Search) knows of a thread.
+pub struct Searched<P: Port> {
+    /// The number of the last one that was to look at it.
+    pub number: Cell<u64>,
+    /// The first thread on the way to it that waits in a message.
+    pub message: Cell<Option<Ref<Thread<P>>>>,
+    /// The thread that is looked at behind it.
+    pub next: Cell<Option<Ref<Thread<P>>>>,
+}
+
+impl<P: Port> Searched<P> {
+    const fn new() -> Searched<P> {
+        Searched { number: Cell::new(0), message: Cell::new(None), next: Cell::new(None) }
     }
 }
 
@@ -268,8 +194,6 @@ pub struct Inherit<P: Port> {
     /// of mutexes that it owns and others wait for, of conditions that it helps and others wait
     /// for, of endpoints that it serves and others send to, of calls that it is to answer.
     lenders: [Root<Thread<P>>; HELPERS],
-    /// The threads that wait for those and lend, by height.
-    pub behind: Heights,
     /// The priority that it has at least, by its own wish; -1: none.
     pub ceiling: Cell<i16>,
     /// How many endpoints it serves.
@@ -278,6 +202,8 @@ pub struct Inherit<P: Port> {
     pub turnstile: Turnstile<P>,
     /// What it is to do, to follow a change of waits.
     pub to_do: Cell<u8>,
+    /// What the last search that has come to it knows of it.
+    pub searched: Searched<P>,
     place: Place<Thread<P>>,
     follows: Place<Thread<P>>,
 }
@@ -291,7 +217,6 @@ impl<P: Port> Inherit<P> {
             only: Cell::new(None),
             kind: Cell::new(Kind::Mutex),
             waiters: Cell::new(None),
-            heights: Heights::new(),
             named: Cell::new(None),
             address: Cell::new(0),
             visit: Cell::new(None),
@@ -301,11 +226,11 @@ impl<P: Port> Inherit<P> {
             waits: Cell::new(None),
             brings: Cell::new(None),
             lenders: [const { Cell::new(None) }; HELPERS],
-            behind: Heights::new(),
             ceiling: Cell::new(NO_CEILING),
             serves: Cell::new(0),
             turnstile,
             to_do: Cell::new(0),
+            searched: Searched::new(),
             place: Place::new(),
             follows: Place::new(),
         }
@@ -348,53 +273,5 @@ impl<P: Port> Ordered<ByFollower> for Thread<P> {
 impl<P: Port> Ordered<ByEdge> for Thread<P> {
     fn place(&self, which: ByEdge) -> &Place<Self> {
         &self.inherit.turnstile.edge(which).place
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Heights, LINKS, NO_HEIGHT};
-
-    /// What heights say is what plain counts say, whatever happens to them.
-    #[test]
-    fn heights_are_counts() {
-        let others = Heights::new();
-        let heights = Heights::new();
-        let mut plain = [0u32; LINKS as usize];
-        let check = |plain: &[u32]| {
-            assert_eq!(heights.counts(), plain);
-            let top = plain.iter().rposition(|count| *count != 0);
-            assert_eq!(heights.top(), top.map_or(0, |height| height as u8 + 1));
-        };
-        for step in 0..600u32 {
-            let height = (step.wrapping_mul(0x9e37_79b9) >> 29) as u8;
-            others.change(NO_HEIGHT, height);
-            let higher = (step / 7 % u32::from(LINKS)) as u8;
-            let fits = usize::from(LINKS - higher);
-            let moved = |plain: &mut [u32], sign: i64| {
-                let counts = others.counts();
-                let added = plain[usize::from(higher)..].iter_mut().zip(&counts[..fits]);
-                added.for_each(|(count, more)| {
-                    *count = (i64::from(*count) + sign * i64::from(*more)) as u32;
-                });
-            };
-            heights.add(&others, higher);
-            moved(&mut plain, 1);
-            check(&plain);
-            if step % 3 != 0 {
-                heights.subtract(&others, higher);
-                moved(&mut plain, -1);
-                check(&plain);
-            }
-            if step % 5 == 0 {
-                others.change(height, NO_HEIGHT);
-            }
-            if plain[0] != 0 {
-                heights.change(0, height);
-                plain[0] -= 1;
-                plain[usize::from(height)] += 1;
-                check(&plain);
-            }
-        }
     }
 }

@@ -21,10 +21,32 @@ impl<P: Port> Cpu<P> {
     pub fn pick_next(&self) -> Ref<Thread<P>> {
         let first = self.search::<false>(0);
         if !self.resched.get() {
-            self.highest.set(first.priority.get());
+            self.know_highest(first);
             self.rearm_if_lower(first);
         }
         first
+    }
+
+    /// No ready thread is above this one, which was chosen.
+    #[inline(always)]
+    fn know_highest(&self, chosen: Ref<Thread<P>>) {
+        self.highest.set(chosen.priority.get());
+        if self.waits.has_followers() {
+            self.know_followers(chosen.priority.get());
+        }
+    }
+
+    /// Threads that are to follow a change of waits may go before one of this priority, which was
+    /// chosen: that is settled on the way out.
+    #[cold]
+    #[inline(never)]
+    fn know_followers(&self, priority: i16) {
+        let urgency = self.waits.urgency();
+        self.highest.set(priority.max(urgency));
+        if priority <= urgency {
+            self.chosen_behind.set(true);
+            self.resched.set(true);
+        }
     }
 
     /// The highest runnable thread, if `FLOORED` not below `floor`, else the idle thread; those
@@ -73,6 +95,35 @@ impl<P: Port> Cpu<P> {
         leaves
     }
 
+    /// Whether the candidate can run on.
+    pub(crate) fn goes_on(&self) -> bool {
+        let next = self.next.get();
+        let is_here = !P::SMP || next.cpu.get() == self.number;
+        next != self.idle && next.runnable() && is_here
+    }
+
+    /// Makes the decision that was asked for, by priorities.
+    pub(crate) fn settle(&self) {
+        let (next, goes_on) = (self.next.get(), self.goes_on());
+        let may_lose = !goes_on || next.priority.get() < self.highest.get();
+        if may_lose && self.leaves_decision() {
+            // The decision is made on the way out of that interrupt.
+            self.resched.set(true);
+            self.next.set(if goes_on { next } else { self.idle });
+        } else if goes_on {
+            if may_lose {
+                self.give_way(next, false);
+            } else {
+                self.no_decision_left();
+            }
+            if !self.resched.get() {
+                self.rearm_if_lower(self.next.get());
+            }
+        } else {
+            self.reschedule();
+        }
+    }
+
     /// Gives the CPU to the highest thread: one of equal priority only if `to_equals`. `running` is
     /// the last of its level then; else it is the first, as long as its time slice lasts.
     pub fn give_way(&self, running: Ref<Thread<P>>, to_equals: bool) {
@@ -98,7 +149,7 @@ impl<P: Port> Cpu<P> {
         if !self.resched.get() {
             // None above it can run, and what is due for a thread above this bound need not wait
             // for the next decision.
-            self.highest.set(self.next.get().priority.get());
+            self.know_highest(self.next.get());
         }
     }
 

@@ -9,7 +9,6 @@ use super::{DONATIONS, Own, Trees};
 use crate::access::{Owner, Ref};
 use crate::leaf::LeafRef;
 use crate::object::Thread;
-use crate::order::Root;
 use crate::port::Port;
 use abi::reservation::Inheritance;
 use core::cmp::Ordering;
@@ -80,12 +79,6 @@ impl<P: Port> Trees<P> {
         self.with(|tree| tree.highest_ready(cpu as usize)).flatten().unwrap_or(-1)
     }
 
-    /// Threads that are to follow a change of waits, by the urgency of what has changed.
-    #[inline(always)]
-    pub fn followers(&self) -> &Root<Thread<P>> {
-        &self.followers
-    }
-
     /// Threads are to follow a change of waits before the decision, or one has moved as it did:
     /// interrupts are polled before that. Or all of it is done.
     pub fn set_followed(&self, followed: bool) {
@@ -101,12 +94,6 @@ impl<P: Port> Trees<P> {
     /// How many classes a leaf is below.
     pub fn depth_of(&self, leaf: u32) -> u8 {
         self.with(|tree| tree.depth_of(NodeId(leaf))).unwrap_or(0)
-    }
-
-    /// Whether any thread is to follow a change of waits.
-    #[inline(always)]
-    pub fn has_followers(&self) -> bool {
-        P::TREE && P::FUTEXES && self.followers.get().is_some()
     }
 
     /// A leaf's priority below the root of its CPU, where others hide it from those below it.

@@ -16,8 +16,8 @@ use abi::call::{Call, ThreadState};
 use abi::trace::{Awaited, Event, NO_THREAD};
 use std::collections::BTreeMap;
 
-/// No chain is told for longer; the kernel has eight links at most.
-const LINKS: usize = 8;
+/// No chain is told for longer.
+const LINKS: usize = 64;
 const TRAIN_CALL: u8 = Call::TrainCall as u8;
 const TRAIN_RETURN: u8 = Call::TrainReturn as u8;
 

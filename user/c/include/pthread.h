@@ -86,9 +86,9 @@ int pthread_mutex_destroy(pthread_mutex_t *mutex);
 /**
  * `EDEADLK`: the caller owns it (but a normal mutex without a protocol), or waits for itself
  * through others. `EINVAL`: the caller's own priority is above the ceiling. `EAGAIN`: it would be
- * locked 2^32 times, more than eight threads would wait in a row, or a thread that the manifest
- * does not lay out locks one with a ceiling. `EOWNERDEAD`: its owner has ended, the caller owns
- * it. `ENOTRECOVERABLE`: an owner after that has not made it consistent.
+ * locked 2^32 times, or a thread that the manifest does not lay out locks one with a ceiling.
+ * `EOWNERDEAD`: its owner has ended, the caller owns it. `ENOTRECOVERABLE`: an owner after that
+ * has not made it consistent.
  */
 int pthread_mutex_lock(pthread_mutex_t *mutex);
 /** `EBUSY`: another thread owns it, or the caller does and it is not recursive. */
@@ -139,8 +139,7 @@ int pthread_cond_destroy(pthread_cond_t *cond);
  * `ENOTRECOVERABLE`, as from `pthread_mutex_lock`, and `EPERM`: it did not own it, nothing was
  * done, or a program has written over the mutex. `EOWNERDEAD`: as from `pthread_mutex_lock`.
  * `EINVAL`: the condition was destroyed or written over, or has helpers, and the mutex does not
- * inherit, or other threads wait with another one. `EAGAIN`: it has helpers, and more than eight
- * threads would wait in a row.
+ * inherit, or other threads wait with another one.
  */
 int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex);
 /** `ETIMEDOUT`, `EINVAL` (no such instant), and those of `pthread_cond_wait`, with the mutex so. */
@@ -159,8 +158,7 @@ int pthread_cond_broadcast(pthread_cond_t *cond);
  * own that mutex (else `pthread_cond_signal` and `_broadcast` are `EPERM`). A caller owns it, too.
  * `EPERM`: it does not, and threads wait. `EBUSY`: threads wait, and there was no helper before.
  * `ESRCH`: there is no such thread. `EEXIST`: it helps already. `ENOSPC`: `GIUSTO_COND_HELPERS`
- * threads do. `EAGAIN`: more than eight threads would wait in a row. `EINVAL`: the condition was
- * destroyed.
+ * threads do. `EINVAL`: the condition was destroyed.
  */
 int pthread_cond_helpers_add(pthread_cond_t *cond, pthread_t *helper);
 /** It helps no longer. `ENOENT`: it does not help; `EPERM` and `EINVAL` as above. */

@@ -22,8 +22,6 @@ static int number_of(giusto_status status)
         return 0;
     case GIUSTO_ERROR_TIMEOUT:
         return ETIMEDOUT;
-    case GIUSTO_ERROR_TOO_DEEP:
-        return EAGAIN;
     default:
         return EINVAL;
     }
@@ -162,8 +160,6 @@ int pthread_cond_helpers_add(pthread_cond_t *cond, pthread_t *helper)
         return 0;
     case GIUSTO_ERROR_STALE:
         return ESRCH;
-    case GIUSTO_ERROR_TOO_DEEP:
-        return EAGAIN;
     default:
         /* A program has written over the words. */
         return EINVAL;

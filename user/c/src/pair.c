@@ -12,8 +12,6 @@ static int number_of(giusto_status status)
         return ETIMEDOUT;
     case GIUSTO_ERROR_SELF_SEND:
         return EDEADLK;
-    case GIUSTO_ERROR_TOO_DEEP:
-        return EAGAIN;
     case GIUSTO_ERROR_WRONG_STATE:
         return EPERM;
     default:

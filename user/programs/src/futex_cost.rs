@@ -51,7 +51,7 @@ const HASHED_WAKE: u16 = 13;
 const BOOST: u16 = 14;
 /// Threads that one waits for in a row, and that have its priority then: the program's own is the
 /// last of them.
-const LINKS: [usize; 4] = [1, 2, 4, 8];
+const LINKS: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 
 /// Words of the memory `bench`: what is measured, and what threads tell each other.
 const MUTEX: usize = 0;
@@ -74,6 +74,8 @@ const OWNER: usize = 7;
 const STAMP: usize = 8;
 /// That word when waiter 1 went on at a deadline.
 const KEPT: usize = 9;
+/// That a thread has run which is not to.
+const RAN: usize = 10;
 /// A free mutex, and one that inherits.
 const FREE: usize = 16;
 const INHERITS: usize = 24;
@@ -82,9 +84,11 @@ const OTHERS: usize = 64;
 /// The mutexes of a row: the first is the program's own, each other one that of the thread before.
 const ROW: usize = 1200;
 
-/// Priorities: of waiters, of the first of those in a row that one of them waits for, each of the
-/// others one more, and of the thread that reads the counter. The program is between the last two.
+/// Priorities: of waiters, of the last one of a row, of the first of those in a row that it waits
+/// for, each of the others one more, and of the thread that reads the counter. The program is
+/// between the last two.
 const ABOVE: u64 = 110;
+const ABOVE_ROW: u64 = 240;
 const BETWEEN: u64 = 101;
 const BELOW: u64 = 50;
 
@@ -309,11 +313,15 @@ impl Measured<'_> {
                 self.bench.set(ROW, owner);
                 for n in 0..links {
                     // Else one would not run before this thread has its priority.
-                    let priority = if n + 1 == links { ABOVE } else { BETWEEN + n as u64 };
+                    let priority = if n + 1 == links { ABOVE_ROW } else { BETWEEN + n as u64 };
                     self.start(n, priority, wait_in_row);
                 }
                 let after = counter();
                 self.span(BOOST, round, self.bench.get(WAITED), after);
+                self.bench.set(RAN, 0);
+                self.start(links, ABOVE_ROW - 1, say_that_it_runs);
+                assert!(self.bench.get(RAN) == 0, "the priority of the last one is not here");
+                cap::destroy(self.threads[links]).expect("it is there");
                 for slot in self.threads[..links].iter().rev() {
                     cap::destroy(*slot).expect("it is there");
                 }
@@ -393,6 +401,11 @@ fn wait_in_row(env: &Env, n: u64) {
     let expected = bench.get(own - 1) as u32;
     bench.set(WAITED, counter());
     futex::inherit_wait(address, expected, Wait::NEVER).expect("the thread before owns it");
+}
+
+/// A thread that is not to run beside a row.
+fn say_that_it_runs(env: &Env, _: u64) {
+    env.mem("bench").set(RAN, 1);
 }
 
 /// A thread that waits for a futex of its own, for ever.

@@ -20,9 +20,9 @@ const ROUNDS: u64 = 4;
 const LEVELS: usize = 6;
 /// Leaves in the lowest of them, and the share of all of them there, in parts.
 const LEAVES: usize = 24;
-/// Links of a chain, and what a wait for a condition with so many helpers counts as.
+/// Links of a chain: each is followed in a section of its own.
 const LINKS: usize = 8;
-/// Branches of the widest waits of so many links.
+/// Branches of the widest waits.
 const WIDE: [usize; 3] = [3, 3, 2];
 /// Mutexes, or conditions by the same edge, that are looked at, and waiters of each.
 const LOOKED_AT: usize = 4;
@@ -207,7 +207,7 @@ fn part(of: u32) -> Share {
     Share::curve(Curve { slope: rest, bend: 10_000 * US, rest })
 }
 
-/// As many links as there can be, each thread awaited by all its edges.
+/// A row of links, each thread awaited by all its edges.
 fn chain(town: &mut Town) -> Result<(), Error> {
     let mut last = town.worker(CALLS, 0)?;
     for link in 0..LINKS {

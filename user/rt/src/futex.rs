@@ -81,7 +81,6 @@ pub fn cond_requeue(address: u64, scope: Scope, all: bool) -> Result<bool, Error
 /// # Errors
 ///
 /// Those of [`mutex_wait`]; [`Error::SelfSend`]: the thread would wait for itself;
-/// [`Error::TooDeep`]: too many threads would wait in a row.
 pub fn inherit_wait(address: u64, expected: u32, wait: Wait) -> Result<bool, Error> {
     let a = [word(address), word(expected.into()), word(wait.deadline), ANY, ANY, ANY];
     let number = number(Call::InheritWait, Scope::Domain, wait.send);
@@ -144,7 +143,7 @@ pub fn inherit_requeue(address: u64, all: bool) -> Result<(), Error> {
 /// # Errors
 ///
 /// [`Error::Stale`]: no thread of the domain has the id, or it has ended. While threads wait:
-/// [`Error::HelpsAlready`], [`Error::NoHelper`], [`Error::TooManyHelpers`], [`Error::TooDeep`].
+/// [`Error::HelpsAlready`], [`Error::NoHelper`], [`Error::TooManyHelpers`].
 /// [`Error::BadAddress`], [`Error::BrokenQueue`].
 pub fn inherit_help(address: u64, helper: u32, helps: bool) -> Result<(), Error> {
     let number = number(Call::InheritHelp, Scope::Domain, Wait::NEVER.send);

@@ -49,7 +49,7 @@ impl InheritMutex {
     /// # Errors
     ///
     /// [`Error::SelfSend`]: it, or a thread that waits for it, owns the mutex, and it would wait
-    /// for ever. [`Error::TooDeep`]: more than eight threads would wait in a row.
+    /// for ever.
     /// [`Error::WrongState`]: an owner has ended, and the next one has not called
     /// [`InheritGuard::make_consistent`]. [`Error::Cancelled`]; and if a program has written over
     /// the words [`Error::BrokenQueue`] or [`Error::BadAddress`].

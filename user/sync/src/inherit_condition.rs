@@ -70,7 +70,7 @@ impl InheritCondition {
     ///
     /// [`Error::Stale`]: no thread of the domain has this id, or it has ended;
     /// [`Error::HelpsAlready`]; [`Error::TooManyHelpers`]: it has [`InheritCondition::HELPERS`]
-    /// that have not ended; [`Error::TooDeep`]: more than eight threads would wait in a row.
+    /// that have not ended.
     /// [`Error::BrokenQueue`], [`Error::BadAddress`]: a program has written over the words.
     pub fn helpers_add(&self, guard: &InheritGuard<'_>, helper: HelperId) -> Result<(), Error> {
         let mut helpers = self.helpers(guard);
@@ -131,12 +131,10 @@ impl InheritCondition {
     /// # Errors
     ///
     /// [`Error::Timeout`]: no wake-up came in time. [`Error::Cancelled`]: one that came meanwhile
-    /// is used up. [`Error::TooDeep`]: more than eight threads would wait in a row, where a
-    /// condition counts as many as it has helpers. [`Error::OtherMutex`]: other threads wait with
-    /// another mutex. In all these cases the mutex is owned again. [`Error::WrongState`]: an owner
-    /// of the mutex has ended, as for [`InheritMutex::lock`](crate::InheritMutex::lock).
-    /// [`Error::BrokenQueue`], [`Error::BadAddress`]: a program has written over the words, and the
-    /// mutex may be lost.
+    /// is used up. [`Error::OtherMutex`]: other threads wait with another mutex. In all these cases
+    /// the mutex is owned again. [`Error::WrongState`]: an owner of the mutex has ended, as for
+    /// [`InheritMutex::lock`](crate::InheritMutex::lock). [`Error::BrokenQueue`],
+    /// [`Error::BadAddress`]: a program has written over the words, and the mutex may be lost.
     pub fn wait_within(&self, guard: &mut InheritGuard<'_>, wait: Wait) -> Result<(), Error> {
         let help = self.helpers(guard);
         let seen = first(self.futex.load());

@@ -1,13 +1,13 @@
-//! Waiting for an inheriting condition. O([`STEPS`](super::chain::STEPS)) for each helper, and
-//! O(log n) with a deadline.
+//! Waiting for an inheriting condition. O(1) for each link of its chains, with preemption points,
+//! and O(log n) with a deadline.
 
-use super::LINKS;
+use super::follow::to_do;
 use crate::access::Ref;
 use crate::manage::Manager;
 use crate::manage::futex::words::Words;
 use crate::manage::futex::{Caller, Outcome, Until, identity};
 use crate::object::Thread;
-use crate::object::inherit::{ByEdge, Kind, NO_HEIGHT};
+use crate::object::inherit::{ByEdge, Kind};
 use crate::port::Port;
 use abi::Error;
 use abi::futex::{HELPERS, Scope};
@@ -38,13 +38,12 @@ impl<P: Port> Manager<'_, P> {
         if found.is_some_and(|found| !self.leads_to_mutex(found, mutex)) {
             return Err(Error::OtherMutex);
         }
-        let helpers = self.helpers(caller, found, help)?;
         if until.is_some_and(|until| until <= self.kernel.port.now()) {
             return Err(Error::Timeout);
         }
-        if self.makes_room() {
+        let Some(helpers) = self.helpers(caller, found, help).filter(|_| !self.makes_room()) else {
             return Ok(Outcome::Preempted);
-        }
+        };
         self.join_condition(caller.thread, (found, helpers), (at, mutex), words);
         self.wait_until(caller.thread, until);
         Ok(Outcome::Blocked)
@@ -62,17 +61,14 @@ impl<P: Port> Manager<'_, P> {
 
     /// Whom the caller is to lend its priority to: the helpers that the kernel knows while others
     /// wait, or those that the caller names. One that waits for the caller, or for one of the
-    /// others, is passed over: so there is no ring of waits through helpers.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::TooDeep`]: a chain would have more than [`LINKS`] links.
+    /// others, is passed over: so there is no ring of waits through helpers. `None`: not known yet,
+    /// an interrupt is pending.
     fn helpers(
         &self,
         caller: Caller<P>,
         found: Option<Ref<Thread<P>>>,
         help: [u32; HELPERS],
-    ) -> Result<Helpers<P>, Error> {
+    ) -> Option<Helpers<P>> {
         let mut helpers: Helpers<P> = [None; HELPERS];
         for (index, which) in ByEdge::all().enumerate() {
             helpers[index] = match found.map(|found| self.turnstile(found).edge(which)) {
@@ -83,31 +79,21 @@ impl<P: Port> Manager<'_, P> {
                 }
             };
         }
-        let weight = (helpers.iter().flatten().count() as u8).max(1);
-        let height = self.height(caller.thread);
-        let highest = found.map_or(height, |found| self.highest(found).max(height));
-        if height + weight > LINKS || self.is_too_high(caller.thread) {
-            return Err(Error::TooDeep);
+        let me = caller.thread;
+        let awaited = self.all.open(me).inherit.is_awaited();
+        let starts = helpers.map(|helper| {
+            helper.filter(|(to, lends)| awaited || !lends || *to == me).map(|(to, _)| to)
+        });
+        if starts.iter().all(Option::is_none) {
+            return Some(helpers);
         }
-        let (me, goal) = (Some(caller.thread), (Some(caller.thread), found));
-        // One that was passed over may wait in a message by now, which ends shorter chains.
-        let fits_all = |to| {
-            let beyond = self.links_from(to, goal, (highest + weight, false), me);
-            beyond.is_some_and(|beyond| highest + weight + beyond <= LINKS)
-        };
-        for (to, lends) in helpers.iter_mut().flatten() {
-            *lends = match self.links_from(*to, goal, (height + weight, true), me) {
-                None => false,
-                Some(links) if height + weight + links > LINKS => return Err(Error::TooDeep),
-                Some(_) => *lends || fits_all(*to),
-            };
+        let rings = self.rings(me, (starts, (Some(me), found)), true)?;
+        for (index, helper) in helpers.iter_mut().enumerate() {
+            if let (Some((_, lends)), Some(_)) = (helper, starts[index]) {
+                *lends = rings >> index & 1 == 0;
+            }
         }
-        Ok(helpers)
-    }
-
-    /// The greatest height of those that wait in a turnstile.
-    pub(super) fn highest(&self, at: Ref<Thread<P>>) -> u8 {
-        self.turnstile(at).heights.top().saturating_sub(1)
+        Some(helpers)
     }
 
     /// A thread joins the waiters of a condition, or is the first one, and blocks.
@@ -135,7 +121,6 @@ impl<P: Port> Manager<'_, P> {
         self.note_helpers(me, (condition, address));
         self.begin_wait(me);
         self.queue_up((me, key), condition, (address, words));
-        self.change_height(condition, NO_HEIGHT, self.height(me));
         match found {
             Some(_) => self.propagate_to(self.reorder(condition)),
             None => self.lend_to(lent_to, key),
@@ -157,35 +142,39 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// The waiters for a condition lend a helper their priorities from now on, or no longer.
-    pub(super) fn lend(&self, condition: Ref<Thread<P>>, which: ByEdge, lends: bool) {
+    fn lend(&self, condition: Ref<Thread<P>>, which: ByEdge, lends: bool) {
         let turnstile = self.turnstile(condition);
         let edge = turnstile.edge(which);
-        let (Some(to), higher) = (edge.to.get(), turnstile.weight() - 1) else { return };
-        if edge.lends.get() == lends {
-            return;
+        if edge.lends.get() != lends {
+            self.kernel.waits.change();
+            turnstile.set_edge(which, edge.to.get(), lends);
         }
-        turnstile.set_edge(which, Some(to), lends);
-        self.change_behind(to, |behind| match lends {
-            true => behind.add(&turnstile.heights, higher),
-            false => behind.subtract(&turnstile.heights, higher),
-        });
+    }
+
+    /// A waiter has left a condition of which helpers were passed over, perhaps because of that
+    /// one: it is looked for rings through them again, in a step.
+    pub(super) fn looks_again(&self, at: Ref<Thread<P>>) {
+        let turnstile = self.turnstile(at);
+        let passed = turnstile.leads().any(|(which, _)| !turnstile.edge(which).lends.get());
+        if passed && let Some(first) = self.waiters().first(&turnstile.waiters) {
+            self.follow_later(at, to_do::RINGS, self.waiters().key(first));
+        }
     }
 
     /// Helpers of a condition that were passed over, and wait for none of its waiters any more, are
-    /// lent to, unless a chain would be too long: at each change of its waiters or helpers.
-    pub(super) fn lend_again(&self, condition: Ref<Thread<P>>) {
-        let turnstile = self.turnstile(condition);
-        let used = self.highest(condition) + turnstile.weight();
-        let waiter = turnstile.waiters.get();
+    /// lent to. False: not known yet, an interrupt is pending.
+    pub(super) fn look_again(&self, at: Ref<Thread<P>>) -> bool {
+        let turnstile = self.turnstile(at);
+        let mut starts = [None; HELPERS];
         for (which, to) in turnstile.leads() {
-            if turnstile.edge(which).lends.get() {
-                continue;
-            }
-            let beyond = self.links_from(to, (None, Some(condition)), (used, false), waiter);
-            if beyond.is_some_and(|beyond| used + beyond <= LINKS) {
-                self.lend(condition, which, true);
-            }
+            starts[which.index()] = Some(to).filter(|_| !turnstile.edge(which).lends.get());
         }
+        let Some(rings) = self.rings(at, (starts, (None, Some(at))), false) else { return false };
+        for which in ByEdge::all().filter(|which| starts[which.index()].is_some()) {
+            self.lend(at, which, rings >> which.index() & 1 == 0);
+        }
+        self.propagate_to(self.reorder(at));
+        true
     }
 
     /// Whether a condition's waiters own the mutex at this address next.

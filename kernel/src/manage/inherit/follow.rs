@@ -1,20 +1,22 @@
-//! Changes of waits are followed, where a tree lends leaves (S2G-05). What a thread has is followed
-//! along calls, then along waits, then along calls again: a server lends those that it waits for
-//! what its callers have, but not what these are lent. Calls to a thread that serves are waits.
+//! Changes of waits are followed in steps. Where priorities are lent, a step goes on along waits
+//! until an interrupt is pending, or another CPU waits.
 //!
-//! A thread follows in two steps. It is decided what it is lent, and its place among waiters and
-//! that of what it waits for change; those that it lends to are *followers* from then on, unless it
-//! is lent what it was. Then the thread that works for it by calls, over [`DONATIONS`] of them,
-//! moves to the leaf that it uses now. All branches taken together there are at most
-//! [`STEPS`](super::STEPS) steps of each kind.
+//! Where a tree lends leaves (S2G-05), what a thread has is followed along calls, then along waits,
+//! then along calls again: a server lends those that it waits for what its callers have, but not
+//! what these are lent. Calls to a thread that serves are waits. A thread follows in two steps. It
+//! is decided what it is lent, and its place among waiters and that of what it waits for change;
+//! those that it lends to are *followers* from then on, unless it is lent what it was. Then the
+//! thread that works for it by calls, over [`DONATIONS`] of them, moves to the leaf that it uses
+//! now.
 //!
 //! Before each step interrupts are polled, also where no call could be issued again: followers wait
 //! by the urgency of what has changed for them. A CPU on its way out of the kernel takes their
 //! steps before it decides, but not those that are less urgent than all that it may run: so waits
 //! do not delay the threads above them, and no thread runs by what has changed already.
 
-use super::chain::{self, Ends, key};
+use super::chain::{Ends, key};
 use crate::access::Ref;
+use crate::cpu::Cpu;
 use crate::leaf::LeafRef;
 use crate::manage::Manager;
 use crate::object::Thread;
@@ -28,13 +30,20 @@ use abi::trace::point;
 const SHALLOW: u8 = 3;
 
 /// What a follower is to do.
-mod to_do {
+pub(crate) mod to_do {
     /// It may be lent another leaf than before.
     pub const LENT: u8 = 1;
     /// What it has itself, or by calls, may be another leaf.
     pub const OWN: u8 = 1 << 1;
     /// It may be queued in another leaf than it should.
     pub const PLACE: u8 = 1 << 2;
+    /// Helpers that were passed over may be lent to: of the condition that is described in its
+    /// slot, which is not its own, and stays when it ends.
+    pub const RINGS: u8 = 1 << 3;
+    /// All that is to do for the thread in the slot.
+    pub const ITSELF: u8 = LENT | OWN | PLACE;
+    /// All.
+    pub const ALL: u8 = ITSELF | RINGS;
 }
 
 impl<P: Port> Manager<'_, P> {
@@ -89,11 +98,13 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// A thread is a follower of a change of what has this key at most, before or behind it.
-    fn follow_later(&self, at: Ref<Thread<P>>, what: u8, key: u8) {
+    pub(super) fn follow_later(&self, at: Ref<Thread<P>>, what: u8, key: u8) {
         let inherit = &self.all.open(at).inherit;
-        let (followers, all) = (self.followers(), self.kernel.trees.followers());
+        let (followers, all) = (self.followers(), &self.kernel.waits.followers);
         inherit.to_do.set(inherit.to_do.get() | what);
-        let key = key.max(self.key_of_leaves(at));
+        let (cpu, tree) = (self.cpu_of(at), self.kernel.variant.tree);
+        let key = if tree { key.max(self.key_of_leaves(at)) } else { key };
+        self.kernel.waits.raise(key.into());
         if !inherit.follows() {
             followers.insert(all, at, key);
             self.kernel.trees.begins_to_follow();
@@ -102,11 +113,31 @@ impl<P: Port> Manager<'_, P> {
         }
         self.kernel.trees.set_followed(true);
         self.cpu.resched.set(true);
-        let cpu = self.cpu_of(at);
-        // A CPU that may run what is more urgent follows when it decides.
-        if !self.cpu.is_same(cpu) && chain::key(self.kernel.trees.highest_ready(cpu.number)) <= key
-        {
+        if !tree {
+            cpu.raise(key.into());
+        }
+        // A CPU that may run what is more urgent follows when it decides. By priorities this one
+        // takes the steps on its way out, or asks one that runs nothing above them: else a thread
+        // could interrupt CPUs that run its equals as often as it waits.
+        if tree && !self.cpu.is_same(cpu) && self.runs_on_cpu(cpu) <= key {
             self.cpu.ask_for_decision(cpu);
+        }
+    }
+
+    /// The key of the most urgent that another CPU runs.
+    fn runs_on_cpu(&self, cpu: &Cpu<P>) -> u8 {
+        key(match self.kernel.variant.tree {
+            true => self.kernel.trees.highest_ready(cpu.number),
+            false => cpu.current.get().priority.get(),
+        })
+    }
+
+    /// This CPU runs what is more urgent than all followers. One that does not takes their steps.
+    fn leave_to_others(&self, urgency: u8) {
+        if P::SMP {
+            let others = self.kernel.cpus.get().iter().filter(|cpu| !self.cpu.is_same(cpu));
+            let mut less = others.filter(|cpu| self.runs_on_cpu(cpu) <= urgency);
+            less.next().into_iter().for_each(|cpu| self.cpu.ask_for_decision(cpu));
         }
     }
 
@@ -124,7 +155,16 @@ impl<P: Port> Manager<'_, P> {
 
     /// Takes a step of a follower, of a change of what has this key at most.
     fn follow(&self, at: Ref<Thread<P>>, key: u8) {
-        let what = self.end_following(at);
+        let what = self.end_following(at, to_do::ALL);
+        if what & to_do::RINGS != 0 && !self.look_again(at) {
+            self.follow_later(at, to_do::RINGS, key);
+        }
+        if what & to_do::ITSELF == 0 {
+            return;
+        }
+        if !self.kernel.trees.may_lend() {
+            return self.follow_priority(at);
+        }
         if what & (to_do::LENT | to_do::OWN) == 0 {
             return self.move_to_leaf(at);
         }
@@ -143,7 +183,8 @@ impl<P: Port> Manager<'_, P> {
     /// A thread is lent what it is to be, and lends that on. The one that works for it in the end,
     /// and may use another leaf now; `None`: nothing has changed.
     fn lend_anew(&self, at: Ref<Thread<P>>, own_changed: bool) -> Option<Ref<Thread<P>>> {
-        let own_changed = self.end_following(at) & to_do::OWN != 0 || own_changed;
+        let what = self.end_following(at, to_do::ITSELF);
+        let own_changed = what & to_do::OWN != 0 || own_changed;
         let before = at.lent.get(&self.all);
         self.decide_lent(at);
         if !own_changed && at.lent.get(&self.all) == before {
@@ -179,41 +220,78 @@ impl<P: Port> Manager<'_, P> {
         turnstile.lent_to().for_each(|to| self.follow_later(to, to_do::LENT, key.max(before)));
     }
 
-    /// A thread is no follower any more. What it was to do.
-    fn end_following(&self, at: Ref<Thread<P>>) -> u8 {
+    /// A thread is no follower any more that is to do any of this. What of it it was to do.
+    fn end_following(&self, at: Ref<Thread<P>>, any: u8) -> u8 {
         let inherit = &self.all.open(at).inherit;
-        if inherit.follows() {
-            self.followers().remove(self.kernel.trees.followers(), at);
+        let what = inherit.to_do.get();
+        inherit.to_do.set(what & !any);
+        if what & !any == 0 && inherit.follows() {
+            self.followers().remove(&self.kernel.waits.followers, at);
             self.kernel.trees.ends_to_follow();
         }
-        inherit.to_do.take()
+        what & any
     }
 
     /// A thread that no other waits for ends.
     pub(in crate::manage) fn forget_follower(&self, at: Ref<Thread<P>>) {
-        if self.all.open(at).inherit.follows() {
-            self.end_following(at);
+        if self.end_following(at, to_do::ITSELF) != 0 {
             self.kernel.trees.set_lent(&self.all, at, LeafRef::NONE);
         }
     }
 
     /// The key of the most urgent change that is to be followed, if any is.
     pub(crate) fn first_follower(&self) -> Option<(Ref<Thread<P>>, u8)> {
-        let first = self.followers().first(self.kernel.trees.followers())?;
+        let first = self.followers().first(&self.kernel.waits.followers)?;
         Some((first, self.followers().key(first)))
+    }
+
+    /// Makes the decision by priorities that was asked for, behind the steps of threads that follow
+    /// a change of waits and are not less urgent than what runs then.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn settle_behind_followers(&self) {
+        let (cpu, mut must) = (self.cpu, false);
+        loop {
+            let all = self.follow_first(must);
+            // The steps have asked for the decision that is made now, or later. It may still be
+            // left to an interrupt, but not to a second one.
+            cpu.resched.set(!all);
+            if !all {
+                // This CPU stays with its thread, if that can run.
+                return if !cpu.goes_on() {
+                    cpu.next.set(cpu.idle)
+                };
+            }
+            cpu.chosen_behind.set(false);
+            cpu.settle();
+            let decided = !cpu.resched.get() || cpu.chosen_behind.get();
+            must = decided && self.is_behind_followers(cpu.next.get());
+            if must {
+                continue;
+            }
+            cpu.resched.set(!decided);
+            if decided {
+                cpu.rearm_if_lower(cpu.next.get());
+            }
+            return;
+        }
     }
 
     /// The steps of followers, before this CPU decides, but those that are less urgent than all
     /// that it may run; one in any case if `must`. False: not all, or not yet, since an interrupt
-    /// waits.
+    /// waits; or another CPU does, and this one goes on at an interrupt that it sends itself.
     #[cold]
     #[inline(never)]
     pub(crate) fn follow_first(&self, mut must: bool) -> bool {
+        if P::SMP {
+            self.cpu.steps.set(0);
+        }
         loop {
             let Some((first, urgency)) = self.first_follower() else {
                 return !self.cpu.leaves_decision();
             };
-            if !must && key(self.kernel.trees.highest_ready(self.cpu.number)) > urgency {
+            if !must && self.may_run() > urgency {
+                self.leave_to_others(urgency);
                 return true;
             }
             if self.cpu.leaves_decision() {
@@ -221,14 +299,27 @@ impl<P: Port> Manager<'_, P> {
             }
             must = false;
             self.follow(first, urgency);
+            if P::SMP && self.cpu.takes_a_step(self.kernel) {
+                self.cpu.send_ipi(self.cpu);
+                return false;
+            }
+        }
+    }
+
+    /// The key of the most urgent that this CPU may run.
+    fn may_run(&self) -> u8 {
+        match self.kernel.variant.tree {
+            true => key(self.kernel.trees.highest_ready(self.cpu.number)),
+            false => key(self.cpu.highest.get().max(self.cpu.next.get().priority.get())),
         }
     }
 
     /// Before it is looked which thread waits first for something: the steps of those that follow
     /// what is as urgent as that one, and may change it. False: not all, an interrupt is pending.
+    /// Other CPUs are not let in, else a thread there could have more to be followed each time.
     #[inline(always)]
     pub(super) fn follow_to(&self, at: Ref<Thread<P>>) -> bool {
-        !self.kernel.trees.has_followers() || self.follow_as_urgent(at)
+        !self.kernel.waits.has_followers() || self.follow_as_urgent(at)
     }
 
     #[cold]
@@ -249,6 +340,15 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
+    /// A step of those that follow what is as urgent as this. False: there are none.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn follows_as_urgent(&self, priority: i16) -> bool {
+        let first = self.first_follower().filter(|(_, urgency)| *urgency >= key(priority));
+        first.into_iter().for_each(|(first, urgency)| self.follow(first, urgency));
+        first.is_some()
+    }
+
     /// Before the priority of a leaf or a class changes: all steps, since they are in the order of
     /// priorities of before. False: not all, an interrupt is pending.
     pub(in crate::manage) fn follow_rest(&self) -> bool {
@@ -264,8 +364,11 @@ impl<P: Port> Manager<'_, P> {
     /// Whether the thread that was chosen is not above all that is to be followed.
     pub(crate) fn is_behind_followers(&self, chosen: Ref<Thread<P>>) -> bool {
         let Some((_, urgency)) = self.first_follower() else { return false };
-        let trees = &self.kernel.trees;
-        let is_idle = chosen == self.cpu.idle;
-        is_idle || key(trees.urgency_of(chosen.leaf.get(&self.all))) <= urgency
+        self.kernel.waits.know(urgency.into());
+        let runs = match self.kernel.variant.tree {
+            true => self.kernel.trees.urgency_of(chosen.leaf.get(&self.all)),
+            false => chosen.priority.get(),
+        };
+        chosen == self.cpu.idle || key(runs) <= urgency
     }
 }

@@ -1,7 +1,6 @@
-//! Helpers of a condition that threads wait for come and go (S2G-02). O(
-//! [`STEPS`](super::chain::STEPS)) for each helper.
+//! Helpers of a condition that threads wait for come and go (S2G-02). O(1) for each link of a
+//! chain, with preemption points.
 
-use super::LINKS;
 use crate::access::Ref;
 use crate::manage::Manager;
 use crate::manage::futex::{Caller, Outcome};
@@ -44,58 +43,32 @@ impl<P: Port> Manager<'_, P> {
             return Err(Error::HelpsAlready);
         }
         let which = leads(None).ok_or(Error::TooManyHelpers)?;
-        self.may_be_helped(condition)?;
+        // One that waits for one of the waiters is passed over.
+        let asks = ([Some(helper), None, None, None], (None, Some(condition)));
+        let Some(rings) = self.rings(caller.thread, asks, true) else {
+            return Ok(Outcome::Preempted);
+        };
         if self.makes_room() {
             return Ok(Outcome::Preempted);
         }
-        self.begin_helping(condition, which, helper);
+        self.begin_helping(condition, (which, helper), rings == 0);
         Ok(Outcome::Done(0))
     }
 
-    /// Checks that a condition may have one more helper.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::TooDeep`]: a chain would have more than [`LINKS`] links.
-    fn may_be_helped(&self, condition: Ref<Thread<P>>) -> Result<(), Error> {
-        let turnstile = self.turnstile(condition);
-        let helpers = ByEdge::all().filter(|which| turnstile.edge(*which).to.get().is_some());
-        let used = self.highest(condition) + helpers.count() as u8 + 1;
-        let waiter = turnstile.waiters.get();
-        let beyond = |to| self.links_from(to, (None, None), (used, true), waiter);
-        let deep = used + turnstile.lent_to().filter_map(beyond).max().unwrap_or(0) > LINKS;
-        if deep { Err(Error::TooDeep) } else { Ok(()) }
-    }
-
-    /// A thread helps a condition, or serves an endpoint, from now on.
+    /// A thread helps a condition, or serves an endpoint, from now on, and is lent to or not yet.
     #[inline(never)]
-    pub(super) fn begin_helping(&self, at: Ref<Thread<P>>, which: ByEdge, helper: Ref<Thread<P>>) {
-        self.change_weight(at, || self.lead(at, (which, helper), None));
-        self.lend_again(at);
+    pub(super) fn begin_helping(
+        &self,
+        at: Ref<Thread<P>>,
+        (which, helper): (ByEdge, Ref<Thread<P>>),
+        lends: bool,
+    ) {
+        self.lead(at, (which, helper), lends.then_some(0));
         self.propagate_to(self.reorder(at));
     }
 
     /// A thread no longer helps a condition, or serves an endpoint.
     pub(super) fn stop_helping(&self, condition: Ref<Thread<P>>, which: ByEdge) {
-        self.lend(condition, which, false);
-        let mut helper = None;
-        self.change_weight(condition, || helper = self.lead_off(condition, which));
-        self.lend_again(condition);
-        self.propagate_to(self.reorder(condition));
-        helper.into_iter().for_each(|helper| self.propagate(helper));
-    }
-
-    /// Changes the number of a condition's helpers, and with it as how many links a wait counts.
-    fn change_weight(&self, condition: Ref<Thread<P>>, change: impl FnOnce()) {
-        let turnstile = self.turnstile(condition);
-        let before = turnstile.weight() - 1;
-        change();
-        let after = turnstile.weight() - 1;
-        for to in turnstile.lent_to().filter(|_| before != after) {
-            self.change_behind(to, |behind| {
-                behind.subtract(&turnstile.heights, before);
-                behind.add(&turnstile.heights, after);
-            });
-        }
+        self.lead_off(condition, which).into_iter().for_each(|helper| self.propagate(helper));
     }
 }

@@ -1,12 +1,11 @@
 //! Waiting in messages (S2G-03): for a server to receive, in the queue of an endpoint, and for its
-//! answer. None of this fails a message: a thread whose wait would close a ring, or make a chain
-//! too long, is *passed over*. It waits all the same, and lends nothing until that wait ends.
-//! O([`STEPS`](super::chain::STEPS)) for each server of the endpoint.
+//! answer. None of this fails a message: a thread whose wait would close a ring is *passed over*.
+//! It waits all the same, and lends nothing until that wait ends. O(1) for each link of a chain,
+//! with preemption points.
 
-use super::{CALL_LINKS, LINKS};
 use crate::access::Ref;
 use crate::manage::Manager;
-use crate::object::inherit::{ByEdge, Kind, NO_HEIGHT};
+use crate::object::inherit::{ByEdge, Kind};
 use crate::object::thread::{Continuation, flag};
 use crate::object::{Endpoint, Thread};
 use crate::port::Port;
@@ -14,26 +13,23 @@ use abi::futex::HELPERS;
 use abi::trace::point;
 
 impl<P: Port> Manager<'_, P> {
-    /// Before a thread joins the queue of an endpoint that is served, by a message: whether an
-    /// interrupt is pending, or else it lends its priority.
+    /// Before a thread joins the queue of an endpoint that is served, by a message or a fault:
+    /// whether an interrupt is pending, or else it lends its priority to the servers of that.
     #[cold]
     #[inline(never)]
     pub(crate) fn lends_queued(self, me: Ref<Thread<P>>, at: Ref<Endpoint<P>>) -> bool {
-        let pending = self.cpu.poll(point::HALVES);
-        if !pending {
+        if self.cpu.poll(point::HALVES) {
+            return true;
+        }
+        let Some(may_lend) = self.may_lend(me, at) else { return true };
+        if may_lend {
             self.lend_queued(me, at);
         }
-        pending
+        false
     }
 
-    /// A thread joins the queue of an endpoint, and lends its priority to the servers of that.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn lend_queued(self, me: Ref<Thread<P>>, at: Ref<Endpoint<P>>) {
-        let (endpoint, height) = (self.all.open(at), self.height(me));
-        if !self.may_lend(Some(me), at, height) {
-            return;
-        }
+    fn lend_queued(&self, me: Ref<Thread<P>>, at: Ref<Endpoint<P>>) {
+        let endpoint = self.all.open(at);
         let (found, key) = (endpoint.turnstile.get(), self.key_of(me));
         let queue = self.bring(me, found);
         let mut servers = [None; HELPERS];
@@ -46,62 +42,50 @@ impl<P: Port> Manager<'_, P> {
             }
         }
         self.stand_in((me, key), queue);
-        self.change_height(queue, NO_HEIGHT, height);
         self.lend_to(if found.is_none() { servers } else { self.reorder(queue) }, key);
     }
 
-    /// Whether senders of this height, or `me` as one, may lend to the servers of an endpoint.
-    #[inline(never)]
-    pub(super) fn may_lend(
-        &self,
-        me: Option<Ref<Thread<P>>>,
-        at: Ref<Endpoint<P>>,
-        height: u8,
-    ) -> bool {
+    /// Whether `me` may lend to the servers of an endpoint: none of them waits for it. `None`: not
+    /// known yet, an interrupt is pending.
+    fn may_lend(&self, me: Ref<Thread<P>>, at: Ref<Endpoint<P>>) -> Option<bool> {
         let endpoint = self.all.open(at);
-        // A new server is one more, also beside those that are ending: these are led to still.
-        let weight = endpoint.turnstile.get().map_or(0, |queue| {
-            let queue = self.turnstile(queue);
-            if me.is_some() { queue.weight() } else { queue.leading.get().count_ones() as u8 + 1 }
-        });
-        let count = endpoint.servers().count() as u8;
-        let used = height + weight.max(count);
-        let goes_on = |server| {
-            let beyond = self.links_from(server, (me, None), (used, false), None);
-            beyond.is_some_and(|beyond| used + beyond <= LINKS)
-        };
-        count > 0 && used <= CALL_LINKS && endpoint.servers().all(goes_on)
+        let mut servers = [None; HELPERS];
+        for (which, to) in ByEdge::all().zip(&mut servers) {
+            *to = endpoint.server(which);
+        }
+        if servers.iter().all(Option::is_none) {
+            return Some(false);
+        }
+        if !self.all.open(me).inherit.is_awaited() && !servers.contains(&Some(me)) {
+            return Some(true);
+        }
+        self.rings(me, (servers, (Some(me), None)), false).map(|rings| rings == 0)
     }
 
     /// A call is received by a server, to which its caller lends its priority from now on.
     #[cold]
     #[inline(never)]
     pub(crate) fn lend_call(&self, me: Ref<Thread<P>>, server: Ref<Thread<P>>) {
-        if let Some(key) = self.begin_lending(me, server) {
-            self.lend_to([Some(server), None, None, None], key);
-        }
+        let key = self.begin_lending(me, server);
+        self.lend_to([Some(server), None, None, None], key);
     }
 
-    /// The same, before any priority is another one; the key of what it lends, if it does. The
-    /// server has received something and waits for nothing, so no ring can close.
-    fn begin_lending(&self, me: Ref<Thread<P>>, server: Ref<Thread<P>>) -> Option<u8> {
-        let height = self.height(me);
+    /// The same, before any priority is another one: the key of what it lends. The server has
+    /// received something and waits for nothing, so no ring can close.
+    fn begin_lending(&self, me: Ref<Thread<P>>, server: Ref<Thread<P>>) -> u8 {
         debug_assert!(self.all.open(server).inherit.waits.get().is_none(), "a receiver waits");
-        if height >= CALL_LINKS {
-            return None;
-        }
         let key = self.key_of(me);
         let reply = self.bring(me, None);
         self.turnstile(reply).kind.set(Kind::Reply);
         self.stand_in((me, key), reply);
         self.own(reply, server, self.domain_of(server), key);
-        self.change_height(reply, NO_HEIGHT, height);
-        Some(key)
+        key
     }
 
     /// A thread with this key is one of the waiters in a turnstile for messages.
     fn stand_in(&self, (me, key): (Ref<Thread<P>>, u8), at: Ref<Thread<P>>) {
         let thread = self.all.open(me);
+        self.kernel.waits.change();
         self.waiters().insert(&self.turnstile(at).waiters, me, key);
         thread.inherit.waits.set(Some(at));
         thread.set(flag::LENDS);

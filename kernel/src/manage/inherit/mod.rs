@@ -7,8 +7,9 @@
 //! Across domains threads lend their priorities by messages alone: to threads that serve the
 //! endpoint that they send to, and to the one that has received their call.
 //!
-//! A chain has at most [`LINKS`] links, so each change is followed to its ends at once: also that
-//! by a timeout, which no program asks for and which could not be asked for again.
+//! Chains are of any length. A change is followed link by link, and where an interrupt is pending,
+//! or another CPU waits, in [steps](follow) that are taken before the next decision: also that by
+//! a timeout, which no program asks for and which could not be asked for again.
 
 mod ceiling;
 mod chain;
@@ -19,9 +20,12 @@ mod leave;
 mod lent;
 mod message;
 mod requeue;
+mod search;
 mod serve;
 mod wait;
 mod wake;
+
+pub(crate) use follow::to_do;
 
 use super::Manager;
 use super::futex::{Caller, Outcome, identity, until};
@@ -33,9 +37,6 @@ use crate::port::Port;
 use abi::Error;
 use abi::call::Call;
 use abi::futex::{Scope, helpers_in};
-
-pub use crate::object::inherit::{CALL_LINKS, LINKS};
-pub use chain::STEPS;
 
 impl<P: Port> Manager<'_, P> {
     /// Executes a call on an inheriting mutex or condition, or of a server.

@@ -1,7 +1,7 @@
 //! Waking from an inheriting condition: waiters wait for their mutex from now on, and lend its
 //! owner what they have lent the helpers. No thread becomes ready, and no effective priority is in
-//! between that of before and of after. O([`STEPS`](super::chain::STEPS)) for each helper and
-//! waiter, with preemption points before and between them, and O(log n) for a deadline.
+//! between that of before and of after. O(1) for each link of a chain, with preemption points, and
+//! O(log n) for a deadline.
 
 use crate::access::Ref;
 use crate::manage::Manager;
@@ -41,7 +41,7 @@ impl<P: Port> Manager<'_, P> {
         }
         while let Some(mut first) = self.first_to_move(caller, at)? {
             let condition = first.condition.0;
-            let follow = self.kernel.trees.has_followers();
+            let follow = self.kernel.waits.has_followers();
             if self.makes_room() || !self.follow_to(condition) {
                 return Ok(Outcome::Preempted);
             }
@@ -90,8 +90,7 @@ impl<P: Port> Manager<'_, P> {
         self.note_wait(waiter, (Awaited::InheritMutex, first.place.0), Some(me));
         self.leave_turnstile(waiter, condition, Some(words));
         let others = self.turnstile(condition).waiters.get().is_some();
-        // The last one takes the condition's turnstile along. Behind another one helpers are lent
-        // to again, if no chain is too long with the wait for the mutex.
+        // The last one takes the condition's turnstile along.
         let ended = (!others).then(|| self.settle(condition));
         self.join_mutex((waiter, key), (first.mutex, me), first.place);
         let helpers = ended.unwrap_or_else(|| self.settle(condition));

@@ -1,5 +1,6 @@
 //! Which threads serve an endpoint: at most [`HELPERS`](abi::futex::HELPERS). They say so
-//! themselves, and have the right to receive there. O([`STEPS`](super::chain::STEPS)).
+//! themselves, and have the right to receive there. O(1) for each link of a chain, with preemption
+//! points.
 
 use crate::access::Ref;
 use crate::manage::Manager;
@@ -60,13 +61,12 @@ impl<P: Port> Manager<'_, P> {
             return;
         }
         thread.set(flag::SERVES);
-        // If those that are queued may not lend to it, others do when none of them is left. A
-        // server that is ending may still be in this place.
+        // It waits for nothing, so no ring can close. A server that is ending may still be in this
+        // place: then others lend to it when none of those that are queued is left.
         if let Some(queue) = endpoint.turnstile.get()
             && self.turnstile(queue).edge(which).to.get().is_none()
-            && self.may_lend(None, at, self.highest(queue))
         {
-            self.begin_helping(queue, which, me);
+            self.begin_helping(queue, (which, me), true);
         }
     }
 

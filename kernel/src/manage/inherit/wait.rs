@@ -1,12 +1,11 @@
-//! Waiting for an inheriting mutex. O([`STEPS`](super::chain::STEPS)), and O(log n) with a
-//! deadline.
+//! Waiting for an inheriting mutex. O(1) for each link of its chain, with preemption points, and
+//! O(log n) with a deadline.
 
 use crate::access::Ref;
 use crate::manage::Manager;
 use crate::manage::futex::words::Words;
 use crate::manage::futex::{Caller, Outcome, Until, identity};
 use crate::object::Thread;
-use crate::object::inherit::NO_HEIGHT;
 use crate::object::thread::{State, flag};
 use crate::port::Port;
 use abi::Error;
@@ -44,11 +43,11 @@ impl<P: Port> Manager<'_, P> {
             words.release(self.local_id(me));
             return Ok(Outcome::Done(OWNER_DIED));
         };
-        self.may_wait(me, owner)?;
+        let may_wait = self.may_wait(me, owner)?;
         if until.is_some_and(|until| until <= self.kernel.port.now()) {
             return Err(Error::Timeout);
         }
-        if self.makes_room() {
+        if !may_wait || self.makes_room() {
             return Ok(Outcome::Preempted);
         }
         self.note_wait(me, (Awaited::InheritMutex, at), Some(owner));
@@ -146,7 +145,6 @@ impl<P: Port> Manager<'_, P> {
             None => self.own(mutex, owner, self.domain_of(me), key),
             Some(_) => _ = self.reorder(mutex),
         }
-        self.change_height(mutex, NO_HEIGHT, self.height(me));
     }
 
     /// The turnstile that a thread is to wait in: that which was found, where the one that it
@@ -173,6 +171,7 @@ impl<P: Port> Manager<'_, P> {
     ) {
         let (thread, turnstile) = (self.all.open(me), self.turnstile(at));
         let first = turnstile.waiters.get().is_none();
+        self.kernel.waits.change();
         self.waiters().insert(&turnstile.waiters, me, key);
         thread.inherit.waits.set(Some(at));
         if first {

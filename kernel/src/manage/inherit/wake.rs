@@ -1,12 +1,12 @@
 //! Handing an inheriting mutex over: to the waiter with the highest priority, by its owner or at
-//! the owner's end. O([`STEPS`](super::chain::STEPS)), and O(log n) more if that one has a
-//! deadline.
+//! the owner's end. O(1) for each link of a chain, with preemption points, and O(log n) more if
+//! that one has a deadline.
 
 use crate::access::Ref;
 use crate::manage::Manager;
 use crate::manage::futex::words::Words;
 use crate::manage::futex::{Caller, Outcome};
-use crate::object::inherit::{ByEdge, Kind, NO_HEIGHT};
+use crate::object::inherit::{ByEdge, Kind};
 use crate::object::thread::flag;
 use crate::object::{Activation, Thread};
 use crate::port::{Context, Port};
@@ -49,10 +49,6 @@ impl<P: Port> Manager<'_, P> {
         let turnstile = self.turnstile(mutex);
         let heir = self.first_waiter(turnstile)?;
         let thread = self.all.open(heir);
-        // It may wait itself, where the end of a train takes it out of a domain.
-        self.change_behind(old, |behind| behind.subtract(&turnstile.heights, 0));
-        turnstile.heights.change(self.height(heir), NO_HEIGHT);
-        thread.inherit.behind.add(&turnstile.heights, 0);
         self.disown(mutex);
         self.waiters().remove(&turnstile.waiters, heir);
         thread.inherit.waits.set(None);

@@ -10,8 +10,7 @@ use crate::support::scene::{THREAD, boot, system, timed};
 use abi::call::{Call, NOTHING, Timeout, exchange};
 use abi::futex::{HELPERS, OWNER_DIED, Scope, WAITERS, number};
 use abi::{Error, Info};
-use kernel::manage::inherit::LINKS;
-use kernel::object::inherit::{ByEdge, Inherit, Kind, NO_HEIGHT};
+use kernel::object::inherit::{ByEdge, Inherit, Kind};
 use kernel::object::thread::State;
 use kernel::port::Port;
 use kernel::system::{DirectLazy, Tree};
@@ -356,6 +355,8 @@ fn helpers_that_wait() {
     assert_eq!(all(&board, 3), [30, 20, 30]);
     board.wait(5 * MS);
     wakes(&board, 4, FIRST);
+    rests(&board, 4, 5);
+    rests(&board, 3, 5);
     assert_eq!(helpers_of(&board, 2), [(3, true), (2, false), (1, true)]);
     assert_eq!(all(&board, 4), [20, 20, 30, 40]);
 }
@@ -388,63 +389,6 @@ fn a_ring_through_a_helper() {
     board.fails(1, wait(1, expected, None), Error::SelfSend);
     wakes(&board, 1, FIRST);
     board.sees(3, Ok(()));
-}
-
-/// A wait for a condition counts as many links as that has helpers.
-#[test]
-fn long_chains() {
-    let (first, second) = (FIRST, FIRST + 1);
-    let board: Machine = boot(&[10, 10, 10, 10, 20, 21, 22, 23, 40].map(|own| (1, own)));
-    waits(&board, 9, first, &[5, 6, 7]);
-    for thread in [5, 6, 7] {
-        while board.running() != Some(thread) {
-            rests(&board, board.running().expect("one runs"), 10);
-        }
-        if thread < 7 {
-            rests(&board, thread, 10);
-        }
-    }
-    lock(&board, 1, 1);
-    waits(&board, 7, second, &[1, 2, 3, 4]);
-    assert_eq!([1, 2, 3, 4].map(|thread| effective(&board, thread)), [40; 4]);
-    let last = board.running().expect("one runs");
-    board.succeeds(last, tell(first, id(&board, 8), true));
-    board.succeeds(last, tell(first, id(&board, 8), false));
-    // Seven links now; one more is as many as there may be.
-    lock(&board, 5, 5);
-    let at = |mutex| mark(&board, last, mutex).expect("it is owned");
-    board.does(last, wait(5, at(5), None));
-    assert_eq!(board.thread(last).state.get(), State::Waiting);
-    let runs = board.running().expect("one runs");
-    board.fails(runs, tell(first, id(&board, 8), true), Error::TooDeep);
-    assert_eq!(LINKS, 8);
-}
-
-/// W waits for a condition that H helps, which waits for W and so is passed over. Behind W waits
-/// the last one of seven in a row. When W is woken, H waits for it still, and W for the owner of
-/// mutex 0: were H lent to again, nine links would be in a row.
-#[test]
-fn a_wakeup_makes_no_chain_too_long() {
-    let own = [5, 10, 20, 30, 40, 50, 60, 70, 80, 90];
-    let board: Machine = boot(&own.map(|own| (1, own)));
-    let (me, last, woken, helper) = (1, 8, 9, 10);
-    let held = |thread: u32| 20 + thread as usize;
-    for thread in 3..=woken {
-        lock(&board, thread, held(thread));
-    }
-    lock(&board, helper, held(woken));
-    waits(&board, woken, FIRST, &[helper]);
-    assert_eq!(helpers_of(&board, woken), [(helper, false)]);
-    waits(&board, last, FIRST, &[helper]);
-    for thread in (2..last).rev() {
-        lock(&board, thread, held(thread + 1));
-    }
-    lock(&board, me, 0);
-    board.does(me, notify(FIRST, false));
-    assert_eq!(helpers_of(&board, last), [(helper, false)]);
-    assert_eq!(effective(&board, me), 90);
-    board.does(me, wake(0));
-    board.sees(woken, Ok(()));
 }
 
 /// Words are of one kind and of one mutex, and who wakes owns that.
@@ -500,11 +444,11 @@ fn under_the_tree() {
     board.sees(3, Ok(()));
 }
 
-/// Each invariant of turnstiles and heights notices what it is for.
+/// Each invariant of turnstiles notices what it is for.
 #[test]
 fn invariants() {
     type Corrupt = fn(&Inherit<Host>, &Machine);
-    let found: [(&str, Corrupt); 8] = [
+    let found: [(&str, Corrupt); 6] = [
         ("a turnstile is listed by another priority than it lends", |waits, _| {
             waits.turnstile.edge(ByEdge::OWNER).lends.set(false);
         }),
@@ -516,12 +460,6 @@ fn invariants() {
         }),
         ("waiters lend to another thread along the short way", |waits, board| {
             waits.turnstile.only.set(Some(reference(board, 3)));
-        }),
-        ("waiters have other heights than they say", |waits, _| {
-            waits.turnstile.heights.change(0, 1);
-        }),
-        ("a chain has another length than it says", |_, board| {
-            board.thread(1).inherit.behind.change(NO_HEIGHT, 3);
         }),
         ("a mutex has two owners", |waits, _| waits.turnstile.kind.set(Kind::Mutex)),
         ("words were to name a thread that does not wait there", |waits, _| {

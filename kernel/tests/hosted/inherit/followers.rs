@@ -8,19 +8,18 @@ use crate::support::host::Host;
 use crate::support::scene::{THREAD, boot, system};
 use abi::call::Call;
 use abi::reservation::Inheritance;
-use kernel::object::inherit::LINKS;
 use kernel::system::Tree;
 
 type Machine = Board<Tree<Host>>;
 
 /// Those that wait in a row, each for the one before, and the one that is to wait for the last.
-const ROW: u32 = LINKS as u32;
+const ROW: u32 = 8;
 const LAST: u32 = ROW + 1;
 /// One above all of them.
 const ABOVE: u32 = LAST + 1;
 
 fn follows(board: &Machine) -> bool {
-    board.machine.kernel.trees.has_followers()
+    board.machine.kernel.waits.has_followers()
 }
 
 /// The first one of a row runs; the two behind the row sleep until these instants.

@@ -1,12 +1,9 @@
 //! What inheriting mutexes and conditions are to do: everything is searched and computed from
-//! scratch. Which helpers are passed over is taken from the kernel, and justified here.
+//! scratch.
 
 use std::collections::BTreeMap;
 
 pub type Id = u32;
-
-/// The most links of a chain.
-const LINKS: usize = 8;
 
 /// A thread that waits.
 #[derive(Clone, Copy)]
@@ -30,10 +27,6 @@ pub struct Place {
 impl Place {
     pub fn owner(&self) -> Option<Id> {
         self.to.first().filter(|_| !self.is_condition).map(|(owner, _)| *owner)
-    }
-
-    pub fn weight(&self) -> usize {
-        if self.is_condition { self.to.len().max(1) } else { 1 }
     }
 
     pub fn has(&self, thread: Id) -> bool {
@@ -106,42 +99,19 @@ impl Model {
         Some(next) == place || self.places[next].lent_to().any(further)
     }
 
-    /// The links of the longest chain that begins at a thread.
-    pub fn links_from(&self, from: Id) -> usize {
-        let Some(next) = self.awaited(from) else { return 0 };
-        let place = &self.places[next];
-        place.weight() + place.lent_to().map(|to| self.links_from(to)).max().unwrap_or(0)
-    }
-
     /// The links of the longest chain that ends at a thread.
     pub fn height(&self, thread: Id) -> usize {
         let lenders = self.places.iter().filter(|place| place.lent_to().any(|to| to == thread));
-        let waiters = lenders.flat_map(|place| {
-            place.waiters.iter().map(|waiter| self.height(waiter.thread) + place.weight())
-        });
+        let waiters = lenders
+            .flat_map(|place| place.waiters.iter().map(|waiter| self.height(waiter.thread) + 1));
         waiters.max().unwrap_or(0)
-    }
-
-    /// Whether `me` makes no chain too long if it waits for `to`, which that many links lead to.
-    pub fn is_too_deep(&self, me: Id, weight: usize, to: &[Id]) -> bool {
-        let beyond = to.iter().map(|to| self.links_from(*to)).max().unwrap_or(0);
-        self.height(me) + weight + beyond > LINKS
-    }
-
-    /// Whether a condition's helper that is passed over has to be.
-    pub fn is_passed_over_rightly(&self, place: usize, helper: Id) -> bool {
-        let waiters = self.places[place].waiters.iter();
-        let highest = waiters.map(|waiter| self.height(waiter.thread)).max().unwrap_or(0);
-        let links = highest + self.places[place].weight() + self.links_from(helper);
-        self.leads_to(helper, None, Some(place)) || links > LINKS
     }
 
     /// Helpers of a condition that were passed over, and need not be any more, are lent to.
     pub fn lends_again(&mut self, place: usize) {
         for index in 0..self.places[place].to.len() {
             let (helper, lends) = self.places[place].to[index];
-            let lends = lends || !self.is_passed_over_rightly(place, helper);
-            self.places[place].to[index].1 = lends;
+            self.places[place].to[index].1 = lends || !self.leads_to(helper, None, Some(place));
         }
     }
 

@@ -9,7 +9,6 @@ use abi::Error;
 use abi::call::{Call, Table, Timeout, exchange};
 use abi::futex::{OWNER_DIED, Scope, WAITERS, number};
 use abi::reservation::Inheritance;
-use kernel::manage::inherit::LINKS;
 use kernel::object::thread::State;
 use kernel::port::Port;
 use kernel::system::{DirectLazy, Tree};
@@ -262,9 +261,9 @@ fn waiters_end() {
     assert_eq!(board.read(1, MUTEX), id(&board, 1).into());
 }
 
-/// A wait that would close a ring of waits fails, and so does one that makes a chain too long.
+/// A wait that would close a ring of waits fails.
 #[test]
-fn rings_and_long_chains() {
+fn rings() {
     let board = threads(3);
     for thread in 1..=3 {
         lock(&board, thread, thread as usize);
@@ -275,43 +274,6 @@ fn rings_and_long_chains() {
     fails(&board, 1, 3, Error::SelfSend);
     fails(&board, 1, 2, Error::SelfSend);
     fails(&board, 1, 1, Error::SelfSend);
-
-    let board = threads(LINKS + 2);
-    let last = u32::from(LINKS) + 2;
-    for thread in 1..last {
-        lock(&board, thread, thread as usize);
-    }
-    for thread in (3..=last).rev() {
-        lock(&board, thread, thread as usize - 1);
-    }
-    assert_eq!(effective(&board, 2), 10 * last as i16);
-    fails(&board, 2, 1, Error::TooDeep);
-    board.does(2, wake(2));
-    board.sees(3, Ok(()));
-}
-
-/// Two threads that others wait for all the time take turns with one more mutex: no chain is longer
-/// than two, however often.
-#[test]
-fn a_chain_is_as_long_as_it_is() {
-    let board = threads(4);
-    let rests = |thread| board.does(thread, sleep(board.host.now() + 1_000_000));
-    lock(&board, 1, 0);
-    lock(&board, 2, 1);
-    lock(&board, 4, 1);
-    rests(2);
-    lock(&board, 3, 0);
-    lock(&board, 1, 2);
-    board.wait(1_000_000);
-    for _ in 0..=LINKS {
-        lock(&board, 2, 2);
-        board.does(1, wake(2));
-        assert_eq!(board.running(), Some(2));
-        rests(2);
-        lock(&board, 1, 2);
-        board.wait(1_000_000);
-        board.does(2, wake(2));
-    }
 }
 
 /// What is refused: another scope, a word without the mark, one that has changed, a mutex of

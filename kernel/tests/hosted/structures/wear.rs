@@ -27,6 +27,7 @@ use kernel::pool::Pool;
 use kernel::system::DirectLazy;
 use kernel::tree::{Sizes, Trees};
 use kernel::variant::Variant;
+use kernel::waits::Waits;
 
 const SLOT: u64 = 5;
 
@@ -63,6 +64,7 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
         tables: FrameStack::carve::<Host>(arena, tables, 4)?,
         slots: 48,
         irqs: arena.slice(8, |_, _| Some(Cell::new(None)))?,
+        waits: Waits::new(),
         chains: true,
         guards: (),
         cpus: Cell::new(&[]),
@@ -78,7 +80,7 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
     body(idle).base_priority.set(&whole(), -1);
     body(idle).mark(flag::FULL);
     let settings = Settings { tick: TICK, slice: SLICE as u32, eager: false, lazy_dequeues: 16 };
-    let cpu = arena.one(Cpu::new(0, idle, (host, &kernel.trees), settings))?;
+    let cpu = arena.one(Cpu::new(0, idle, (host, &kernel.trees, &kernel.waits), settings))?;
     kernel.cpus.set(core::slice::from_ref(cpu));
     Some(Machine { kernel, cpu })
 }

@@ -32,7 +32,7 @@ fn run(ratios: [[u64; 3]; 5], [late, hard]: [u64; 2], peak: u64, times: [u64; 2]
 }
 
 fn good() -> Report {
-    run(GOOD, [500, 0], 520_000, [2_000, 130])
+    run(GOOD, [500, 0], 520_000, [1_400, 130])
 }
 
 #[test]
@@ -48,16 +48,16 @@ fn each_verdict_can_come_out_otherwise() {
     let with = |budgets: usize, ratios: [u64; 3]| {
         let mut all = GOOD;
         all[budgets] = ratios;
-        run(all, [500, 0], 520_000, [2_000, 130])
+        run(all, [500, 0], 520_000, [1_400, 130])
     };
     contradicted(&with(2, [111, 700, 509]), &["S2B-C01a"]);
     contradicted(&with(3, [200, 1_000, 500]), &["S2B-C01b"]);
     contradicted(&with(1, [100, 500, 400]), &["S2B-C01c"]);
     contradicted(&with(4, [100, 500, 500]), &["S2B-C01d"]);
     contradicted(&with(2, [470, 649, 469]), &["S2B-C02a", "S2B-C02b"]);
-    contradicted(&run(GOOD, [500, 1], 520_000, [2_000, 130]), &["S2B-C04"]);
-    contradicted(&run(GOOD, [500, 0], 200_000, [2_000, 130]), &["S2B-C03"]);
-    contradicted(&run(GOOD, [500, 0], 520_000, [2_000, 200]), &["S2B-C05a"]);
+    contradicted(&run(GOOD, [500, 1], 520_000, [1_400, 130]), &["S2B-C04"]);
+    contradicted(&run(GOOD, [500, 0], 200_000, [1_400, 130]), &["S2B-C03"]);
+    contradicted(&run(GOOD, [500, 0], 520_000, [1_400, 200]), &["S2B-C05a"]);
     contradicted(&run(GOOD, [500, 0], 520_000, [10_000, 130]), &["S2B-C05b"]);
 }
 
@@ -72,7 +72,7 @@ fn both_tables_are_printed() {
 
 #[test]
 fn short_runs_tell_nothing_of_ratios() {
-    let short = run(GOOD, [99, 0], 520_000, [2_000, 130]);
+    let short = run(GOOD, [99, 0], 520_000, [1_400, 130]);
     let ids = ["S2B-C01a", "S2B-C01b", "S2B-C01c", "S2B-C01d", "S2B-C02a", "S2B-C02b"];
     expect(&EXPERIMENT, &short, Verdict::NotObservable, &ids);
     all_hold(&EXPERIMENT, &short, &ids);

@@ -108,7 +108,7 @@ const WAITERS: [u64; 7] = [1, 2, 4, 16, 64, 256, 1024];
 const FUTEXES: [u64; 6] = [1, 4, 16, 64, 256, 1024];
 
 /// Threads in a row that one waits for.
-const LINKS: [u64; 4] = [1, 2, 4, 8];
+const LINKS: [u64; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 
 /// A case of [`BOOST`].
 fn row(links: u64) -> String {

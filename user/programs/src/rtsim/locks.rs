@@ -104,7 +104,6 @@ impl Condition {
 pub fn meaning(error: Error) -> &'static str {
     match error {
         Error::SelfSend => "a task waits for itself: it owns the mutex, or a ring of waits closes",
-        Error::TooDeep => "more than eight tasks wait in a row, which inheritance does not follow",
         Error::WrongState | Error::OtherMutex => "a condition is used with two mutexes",
         _ => "the kernel refuses an operation on a mutex or a condition",
     }
