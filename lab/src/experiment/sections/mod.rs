@@ -22,7 +22,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("senders in a queue", "100, with random priorities"),
         ("chain of transfers", "100 threads, with preemption points"),
         ("under tree", "40 budgets that come back together, deep and large classes, monitors"),
-        ("lending", "waits that 33 edges and 18 threads follow, behind calls, each awaited by 64"),
+        ("lending", "waits that many threads follow, behind calls, each awaited by 64"),
     ],
     notes: &[STRETCH, OUTSIDE],
     user_system: Some(UserSystem {
