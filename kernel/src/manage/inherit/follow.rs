@@ -132,9 +132,10 @@ impl<P: Port> Manager<'_, P> {
         })
     }
 
-    /// This CPU runs what is more urgent than all followers. One that does not takes their steps.
+    /// This CPU runs what is more urgent than all followers. One that does not takes their steps; in
+    /// a tree each for its own threads.
     fn leave_to_others(&self, urgency: u8) {
-        if P::SMP {
+        if P::SMP && !self.kernel.variant.tree {
             let others = self.kernel.cpus.get().iter().filter(|cpu| !self.cpu.is_same(cpu));
             let mut less = others.filter(|cpu| self.runs_on_cpu(cpu) <= urgency);
             less.next().into_iter().for_each(|cpu| self.cpu.ask_for_decision(cpu));
@@ -299,7 +300,7 @@ impl<P: Port> Manager<'_, P> {
             }
             must = false;
             self.follow(first, urgency);
-            if P::SMP && self.cpu.takes_a_step(self.kernel) {
+            if P::SMP && !self.kernel.variant.tree && self.cpu.takes_a_step(self.kernel) {
                 self.cpu.send_ipi(self.cpu);
                 return false;
             }
