@@ -8,8 +8,8 @@
 //! endpoint that they send to, and to the one that has received their call.
 //!
 //! Chains are of any length. A change is followed link by link, and where an interrupt is pending,
-//! or another CPU waits, in steps (`follow.rs`) that are taken before the next decision: also that by
-//! a timeout, which no program asks for and which could not be asked for again.
+//! or another CPU waits, in steps (`follow.rs`) that are taken before the next decision: also that
+//! by a timeout, which no program asks for and which could not be asked for again.
 
 mod ceiling;
 mod chain;
