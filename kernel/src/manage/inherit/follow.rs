@@ -259,9 +259,10 @@ impl<P: Port> Manager<'_, P> {
             cpu.resched.set(!all);
             if !all {
                 // This CPU stays with its thread, if that can run.
-                return if !cpu.goes_on() {
-                    cpu.next.set(cpu.idle)
-                };
+                if !cpu.goes_on() {
+                    cpu.next.set(cpu.idle);
+                }
+                return;
             }
             cpu.chosen_behind.set(false);
             cpu.settle();

@@ -1,13 +1,12 @@
 //! Changes of waits that are followed in steps, where a tree orders threads: interrupts are served
 //! between them, and threads above all that has changed run before the others follow.
 
-use super::{effective, lock, lock_until, mark, sleep, wait, wake};
+use super::{effective, follows, lock, lock_until, mark, settles, sleep, wait, wake};
 use crate::support::archive::TICK;
 use crate::support::board::Board;
 use crate::support::host::Host;
-use crate::support::scene::{THREAD, boot, system};
+use crate::support::scene::{THREAD, system};
 use abi::call::Call;
-use abi::reservation::Inheritance;
 use kernel::system::Tree;
 
 type Machine = Board<Tree<Host>>;
@@ -18,34 +17,8 @@ const LAST: u32 = ROW + 1;
 /// One above all of them.
 const ABOVE: u32 = LAST + 1;
 
-fn follows(board: &Machine) -> bool {
-    board.machine.kernel.waits.has_followers()
-}
-
-/// The first one of a row runs; the two behind the row sleep until these instants.
 fn row(until: [u64; 2]) -> Machine {
-    let threads: Vec<(u32, u8)> = (1..=ABOVE).map(|thread| (1, 10 * thread as u8)).collect();
-    let board: Machine = boot(&threads);
-    board.machine.kernel.trees.set_inheritance(Inheritance::Charged);
-    for (thread, until) in [ABOVE, LAST].into_iter().zip(until) {
-        board.does(thread, sleep(until));
-    }
-    (1..=ROW).for_each(|thread| assert!(mark(&board, thread, thread as usize).is_none()));
-    (2..=ROW).rev().for_each(|thread| lock(&board, thread, thread as usize - 1));
-    assert_eq!((board.running(), effective(&board, 1)), (Some(1), 10 * ROW as i16));
-    board
-}
-
-/// All that happens without a program's doing. How often threads were to follow in between.
-fn settles(board: &Machine) -> u32 {
-    let mut left = 0;
-    loop {
-        board.check_all();
-        left += u32::from(follows(board));
-        if !board.step() {
-            return left;
-        }
-    }
+    super::row(ROW, 10, until)
 }
 
 /// An interrupt at any poll of a wait that a whole row follows, and of its end, changes nothing of

@@ -1,13 +1,14 @@
 //! Chains of waits that are longer than one section may follow: what comes out is that of short
 //! ones, wherever an interrupt comes.
 
-use super::{MUTEX, cond_wait, effective, id, lock, lock_until, mark, sleep, wait};
+use super::{
+    MUTEX, cond_wait, effective, follows, id, lock, lock_until, mark, settles, sleep, wait,
+};
 use crate::support::archive::TICK;
 use crate::support::board::Board;
 use crate::support::host::Host;
 use crate::support::scene::boot;
 use abi::Error;
-use abi::reservation::Inheritance;
 use kernel::object::thread::State;
 use kernel::system::{DirectLazy, Fastpath, IpcHeap, StrictEager, StrictLazy, System, Tree};
 
@@ -17,30 +18,8 @@ const ROW: u32 = 40;
 const LAST: u32 = ROW + 1;
 const ABOVE: u32 = ROW + 2;
 
-/// The first one of the row runs; the two behind it sleep until these instants.
 fn row<S: System<Port = Host>>(until: [u64; 2]) -> Board<S> {
-    let threads: Vec<(u32, u8)> = (1..=ABOVE).map(|thread| (1, 2 * thread as u8)).collect();
-    let board: Board<S> = boot(&threads);
-    board.machine.kernel.trees.set_inheritance(Inheritance::Charged);
-    for (thread, until) in [ABOVE, LAST].into_iter().zip(until) {
-        board.does(thread, sleep(until));
-    }
-    (1..=ROW).for_each(|thread| assert!(mark(&board, thread, thread as usize).is_none()));
-    (2..=ROW).rev().for_each(|thread| lock(&board, thread, thread as usize - 1));
-    assert_eq!((board.running(), effective(&board, 1)), (Some(1), 2 * ROW as i16));
-    board
-}
-
-/// All that happens without a program's doing. How often threads were to follow in between.
-fn settles<S: System<Port = Host>>(board: &Board<S>) -> u32 {
-    let mut left = 0;
-    loop {
-        board.check_core();
-        left += u32::from(board.machine.kernel.waits.has_followers());
-        if !board.step() {
-            return left;
-        }
-    }
+    super::row(ROW, 2, until)
 }
 
 fn is_lent<S: System<Port = Host>>(board: &Board<S>, urgency: i16) {
@@ -92,12 +71,12 @@ fn goes_before<S: System<Port = Host>>() {
     // The timeout is served first, and then the one above is due.
     board.host.interrupt_after(3);
     board.wait(TICK);
-    if board.running() == Some(ABOVE) && board.machine.kernel.waits.has_followers() {
+    if board.running() == Some(ABOVE) && follows(&board) {
         assert_eq!(effective(&board, 1), 2 * LAST as i16, "what it was lent");
     }
     board.does(ABOVE, sleep(100 * TICK));
     assert_eq!(board.running(), Some(LAST));
-    assert!(!board.machine.kernel.waits.has_followers(), "none is left behind");
+    assert!(!follows(&board), "none is left behind");
     is_lent(&board, 2 * ROW as i16);
 }
 

@@ -24,10 +24,11 @@ mod stories;
 use crate::support::board::Board;
 use crate::support::context::Regs;
 use crate::support::host::Host;
-use crate::support::scene::{buffer, timed};
+use crate::support::scene::{boot, buffer, timed};
 use abi::Info;
 use abi::call::{Call, NOTHING, Timeout};
 use abi::futex::{HELPERS, Scope, WAITERS, helpers, number};
+use abi::reservation::Inheritance;
 use kernel::access::Ref;
 use kernel::manage::futex::identity;
 use kernel::object::Thread;
@@ -147,4 +148,37 @@ fn lock<S: System<Port = Host>>(board: &Board<S>, thread: u32, mutex: usize) {
 /// A sleep until an instant.
 fn sleep(until: u64) -> Regs {
     timed(NOTHING.into(), NOTHING.into(), Info(0), Timeout::At, until)
+}
+
+/// A row of threads of priorities `step` apart, each of which waits for the mutex of the one before;
+/// one that is to wait for the last of them, and one above all, which sleep until these instants.
+/// The first one runs.
+fn row<S: System<Port = Host>>(count: u32, step: u8, [above, last]: [u64; 2]) -> Board<S> {
+    let threads: Vec<(u32, u8)> = (1..=count + 2).map(|at| (1, step * at as u8)).collect();
+    let board: Board<S> = boot(&threads);
+    board.machine.kernel.trees.set_inheritance(Inheritance::Charged);
+    board.does(count + 2, sleep(above));
+    board.does(count + 1, sleep(last));
+    (1..=count).for_each(|thread| assert!(mark(&board, thread, thread as usize).is_none()));
+    (2..=count).rev().for_each(|thread| lock(&board, thread, thread as usize - 1));
+    let first = i16::from(step) * count as i16;
+    assert_eq!((board.running(), effective(&board, 1)), (Some(1), first));
+    board
+}
+
+/// Whether any thread is to follow a change of waits.
+fn follows<S: System<Port = Host>>(board: &Board<S>) -> bool {
+    board.machine.kernel.waits.has_followers()
+}
+
+/// All that happens without a program's doing. How often threads were to follow in between.
+fn settles<S: System<Port = Host>>(board: &Board<S>) -> u32 {
+    let mut left = 0;
+    loop {
+        board.check_core();
+        left += u32::from(follows(board));
+        if !board.step() {
+            return left;
+        }
+    }
 }
