@@ -11,6 +11,8 @@ use crate::port::Port;
 
 /// A send queue's operations.
 pub trait SendQueue: 'static {
+    /// Whether priorities say which thread is served next, so that a change of one may.
+    const BY_PRIORITY: bool = true;
     /// Whether a thread's place depends on its priority when it joins.
     const SORTED: bool = false;
     /// Whether threads form a heap rather than a list.
@@ -74,6 +76,8 @@ fn priority<P: Port>(thread: Ref<Thread<P>>) -> i16 {
 pub struct Fifo;
 
 impl SendQueue for Fifo {
+    const BY_PRIORITY: bool = false;
+
     #[inline(always)]
     fn first<P: Port>(endpoint: &Endpoint<P>) -> Option<Ref<Thread<P>>> {
         endpoint.senders.head()

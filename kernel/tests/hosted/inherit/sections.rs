@@ -9,9 +9,10 @@ use crate::support::host::Host;
 use crate::support::scene::{ENDPOINT, THREAD, boot, call, receive, send, system};
 use abi::Info;
 use abi::call::Call;
+use abi::reservation::Inheritance;
 use kernel::object::thread::{State, flag};
 use kernel::system::{
-    DirectLazy, Fastpath, IpcHeap, IpcOrdered, IpcScan, StrictEager, StrictLazy, System,
+    DirectLazy, Fastpath, IpcHeap, IpcOrdered, IpcScan, StrictEager, StrictLazy, System, Tree,
 };
 
 /// Threads from 1 on, the higher the more urgent.
@@ -127,11 +128,12 @@ fn a_decision_is_left_once() {
     is_decided::<Fastpath<Host>>();
 }
 
-/// A receiver above all that changes takes the message of the most urgent sender, also if that has
-/// become it by a change that is to be followed yet.
-fn takes_the_most_urgent<S: System<Port = Host>>() {
+/// A receiver above two helpers of a condition, one of which is to follow a change, that send it
+/// messages behind a less urgent thread.
+fn receiver<S: System<Port = Host>>() -> (Board<S>, u32, u32) {
     let (waits, sends, receives) = (3, 4, 6);
     let board: Board<S> = threads(receives);
+    board.machine.kernel.trees.set_inheritance(Inheritance::Charged);
     board.does(receives, sleep(TICK));
     board.does(5, sleep(100 * TICK));
     board.does(sends, send(ENDPOINT, Info(0)));
@@ -141,6 +143,13 @@ fn takes_the_most_urgent<S: System<Port = Host>>() {
     let raise = system(Call::ThreadPriority, &[THREAD + u64::from(waits), 11]);
     board.succeeds(receives, raise);
     assert!(board.machine.kernel.waits.has_followers(), "a helper is to follow");
+    (board, sends, receives)
+}
+
+/// A receiver above all that changes takes the message of the most urgent sender, also if that has
+/// become it by a change that is to be followed yet.
+fn takes_the_most_urgent<S: System<Port = Host>>() {
+    let (board, sends, receives) = receiver::<S>();
     for polls in [None, Some(1)] {
         polls.into_iter().for_each(|polls| board.host.interrupt_after(polls));
         board.does(receives, receive(ENDPOINT));
@@ -157,4 +166,22 @@ fn the_most_urgent_sender_is_received_from() {
     takes_the_most_urgent::<IpcScan<Host>>();
     takes_the_most_urgent::<IpcOrdered<Host>>();
     takes_the_most_urgent::<IpcHeap<Host>>();
+}
+
+/// Where senders are served as they come, a receiver above all that changes waits for no step.
+fn takes_the_first<S: System<Port = Host>>() {
+    let (board, sends, receives) = receiver::<S>();
+    board.succeeds(receives, receive(ENDPOINT));
+    assert_eq!(board.thread(sends).state.get(), State::Ready, "it came first");
+    assert!(board.machine.kernel.waits.has_followers(), "the receiver took a step");
+    board.check_all();
+}
+
+#[test]
+fn a_receiver_from_a_plain_queue_takes_no_steps() {
+    takes_the_first::<StrictEager<Host>>();
+    takes_the_first::<StrictLazy<Host>>();
+    takes_the_first::<DirectLazy<Host>>();
+    takes_the_first::<Fastpath<Host>>();
+    takes_the_first::<Tree<Host>>();
 }
