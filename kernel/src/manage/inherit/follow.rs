@@ -301,7 +301,7 @@ impl<P: Port> Manager<'_, P> {
             }
             must = false;
             self.follow(first, urgency);
-            if P::SMP && !self.kernel.variant.tree && self.cpu.takes_a_step(self.kernel) {
+            if P::SMP && self.cpu.takes_a_step(self.kernel) {
                 self.cpu.send_ipi(self.cpu);
                 return false;
             }
