@@ -45,6 +45,8 @@ pub trait SendQueue: 'static {
 pub struct Senders<P: Port> {
     /// See [`SendQueue::SORTED`].
     pub sorted: bool,
+    /// See [`SendQueue::BY_PRIORITY`].
+    pub by_priority: bool,
     /// Whether senders form a heap rather than a list.
     pub heap: bool,
     /// See [`SendQueue::insert`].
@@ -60,6 +62,7 @@ impl<P: Port> Senders<P> {
     pub fn of<Q: SendQueue>() -> Senders<P> {
         Senders {
             sorted: Q::SORTED,
+            by_priority: Q::BY_PRIORITY,
             heap: Q::HEAP,
             insert: Q::insert::<P>,
             first: Q::first::<P>,

@@ -145,10 +145,8 @@ impl<S: System> Entry<S> {
         let mut steps = 0;
         let sender = loop {
             let sender = S::SendQueue::first(&*queue)?;
-            // What follows as urgently may change which one is the first, by priority. No other
-            // queue waits for that, which threads below this one could make long.
-            if S::SendQueue::BY_PRIORITY
-                && self.cpu.waits.has_followers()
+            // What follows as urgently may change which one is the first.
+            if self.cpu.waits.has_followers()
                 && self.manage().follows_as_urgent(sender.priority.get())
             {
                 if self.makes_room_for_wait(thread) {

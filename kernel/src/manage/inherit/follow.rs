@@ -132,8 +132,8 @@ impl<P: Port> Manager<'_, P> {
         })
     }
 
-    /// This CPU runs what is more urgent than all followers. One that does not takes their steps;
-    /// in a tree each for its own threads.
+    /// This CPU runs what is more urgent than all followers. One that does not takes their steps. In
+    /// a tree urgencies of different CPUs do not compare: each takes steps for its own threads.
     fn leave_to_others(&self, urgency: u8) {
         if P::SMP && !self.kernel.variant.tree {
             let others = self.kernel.cpus.get().iter().filter(|cpu| !self.cpu.is_same(cpu));
@@ -342,10 +342,15 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
-    /// A step of those that follow what is as urgent as this. False: there are none.
+    /// A step of those that follow what is as urgent as the first sender of a queue. False: there
+    /// are none; or priorities do not order the queue, so it does not wait for what threads below
+    /// the receiver could make long.
     #[cold]
     #[inline(never)]
     pub(crate) fn follows_as_urgent(&self, priority: i16) -> bool {
+        if !self.kernel.variant.senders.by_priority {
+            return false;
+        }
         let first = self.first_follower().filter(|(_, urgency)| *urgency >= key(priority));
         first.into_iter().for_each(|(first, urgency)| self.follow(first, urgency));
         first.is_some()
