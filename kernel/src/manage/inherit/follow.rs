@@ -184,7 +184,7 @@ impl<P: Port> Manager<'_, P> {
     /// A thread is lent what it is to be, and lends that on. The one that works for it in the end,
     /// and may use another leaf now; `None`: nothing has changed.
     fn lend_anew(&self, at: Ref<Thread<P>>, own_changed: bool) -> Option<Ref<Thread<P>>> {
-        let what = self.end_following(at, to_do::ITSELF);
+        let what = self.end_following(at, to_do::LENT | to_do::OWN);
         let own_changed = what & to_do::OWN != 0 || own_changed;
         let before = at.lent.get(&self.all);
         self.decide_lent(at);
