@@ -1,12 +1,16 @@
 //! Changes of waits that are followed in steps, where a tree orders threads: interrupts are served
 //! between them, and threads above all that has changed run before the others follow.
 
-use super::{effective, follows, lock, lock_until, mark, settles, sleep, wait, wake};
+use super::{
+    cond_wait, effective, follows, helpers_of, id, lock, lock_until, mark, settles, sleep, wait,
+    wake,
+};
 use crate::support::archive::TICK;
 use crate::support::board::Board;
 use crate::support::host::Host;
-use crate::support::scene::{THREAD, system};
+use crate::support::scene::{THREAD, boot, system};
 use abi::call::Call;
+use abi::reservation::Inheritance;
 use kernel::system::Tree;
 
 type Machine = Board<Tree<Host>>;
@@ -101,4 +105,32 @@ fn a_thread_that_ends_follows_no_more() {
     }
     board.does(ABOVE, sleep(100 * TICK));
     assert_eq!((board.running(), follows(&board)), (Some(LAST), false));
+}
+
+/// A helper ends its own wait for a condition, which lends to it then, at the instant at which
+/// another thread ends to wait for it: wherever an interrupt comes, it uses the leaf that it is
+/// lent.
+#[test]
+fn a_helper_that_is_lent_to_and_follows_changes_its_leaf() {
+    let (helper, waits, lends) = (1, 2, 3);
+    let mut left = 0;
+    for polls in 0..20 {
+        let board: Machine = boot(&[(1, 10), (1, 20), (1, 30)]);
+        board.machine.kernel.trees.set_inheritance(Inheritance::Charged);
+        let condition = |until| cond_wait(100, 0, 101, until, [id(&board, helper), 0, 0, 0]);
+        board.does(lends, sleep(TICK));
+        assert!(mark(&board, helper, 1).is_none());
+        lock_until(&board, waits, 1, Some(2 * TICK));
+        board.does(helper, condition(Some(2 * TICK)));
+        board.wait(TICK);
+        board.does(lends, condition(None));
+        assert_eq!(helpers_of(&board, lends), [(helper, false)], "it waits itself");
+        board.host.interrupt_after(polls);
+        board.host.advance(TICK);
+        left += settles(&board);
+        assert_eq!(helpers_of(&board, lends), [(helper, true)]);
+        assert_eq!((board.running(), effective(&board, helper)), (Some(helper), 30));
+        board.check_all();
+    }
+    assert!(left > 1, "{left} times only did an interrupt come between two steps");
 }
