@@ -150,9 +150,9 @@ fn sleep(until: u64) -> Regs {
     timed(NOTHING.into(), NOTHING.into(), Info(0), Timeout::At, until)
 }
 
-/// A row of threads of priorities `step` apart, each of which waits for the mutex of the one before;
-/// one that is to wait for the last of them, and one above all, which sleep until these instants.
-/// The first one runs.
+/// A row of threads of priorities `step` apart, each of which waits for the mutex of the one
+/// before; one that is to wait for the last of them, and one above all, which sleep until these
+/// instants. The first one runs.
 fn row<S: System<Port = Host>>(count: u32, step: u8, [above, last]: [u64; 2]) -> Board<S> {
     let threads: Vec<(u32, u8)> = (1..=count + 2).map(|at| (1, step * at as u8)).collect();
     let board: Board<S> = boot(&threads);
