@@ -9,14 +9,15 @@ use crate::cli::Group;
 use crate::commands::counted;
 use crate::workspace;
 use anyhow::{Context, Result, bail, ensure};
-use manifest::LOCKINGS;
+use manifest::{LOCKINGS, TREE};
 use serde_json::Value;
 use std::process::Command;
 use std::time::Duration;
 
-/// Steps of arbitrary calls on one CPU, and on several under each locking; in lots, so that a run
-/// that is ended loses little.
+/// Steps of arbitrary calls on one CPU, of the kernel with a scheduling tree apart, and on several
+/// under each locking; in lots, so that a run that is ended loses little.
 const STEPS_ON_ONE: u64 = 100_000_000;
+const STEPS_OF_TREE: u64 = 20_000_000;
 const STEPS_ON_FOUR: u64 = 10_000_000;
 const LOT: u64 = 2_000_000;
 
@@ -35,8 +36,11 @@ const FIRST_RUN: Duration = Duration::from_secs(300);
 
 /// All of them.
 pub fn jobs() -> Result<Vec<Job>> {
-    let mut jobs = fuzz(STEPS_ON_ONE, 1, LOCKINGS[0]);
-    jobs.extend(LOCKINGS[1..].iter().flat_map(|locking| fuzz(STEPS_ON_FOUR, 4, locking)));
+    let mut jobs = fuzz(STEPS_ON_ONE, 1, (LOCKINGS[0], None));
+    jobs.extend(fuzz(STEPS_OF_TREE, 1, (LOCKINGS[0], Some(TREE))));
+    for kernel in [None, Some(TREE)] {
+        jobs.extend(LOCKINGS[1..].iter().flat_map(|of| fuzz(STEPS_ON_FOUR, 4, (of, kernel))));
+    }
     jobs.extend(stress::seeds(SEEDS, SEEDS_IN_LOT));
     jobs.extend(properties());
     jobs.extend(task_sets());
@@ -54,12 +58,18 @@ fn search(
     Job::new(Group::Search, name, work).class(Class::Deep)
 }
 
-/// Arbitrary calls, every invariant checked after each step.
-fn fuzz(steps: u64, cpus: usize, locking: &'static str) -> Vec<Job> {
+/// Arbitrary calls, every invariant checked after each step: under this locking, of this kernel, or
+/// of all that have no tree.
+fn fuzz(
+    steps: u64,
+    cpus: usize,
+    (locking, kernel): (&'static str, Option<&'static str>),
+) -> Vec<Job> {
     let lot = |lot: u64| {
         let seed = (lot + 1) << 32;
         let name = format!(
-            "fuzz on {}, locks {locking}: {LOT} steps from seed {seed:#x}",
+            "fuzz of {} on {}, locks {locking}: {LOT} steps from seed {seed:#x}",
+            kernel.unwrap_or("all kernels"),
             counted(cpus, "CPU")
         );
         let work = move |_: &mut _| {
@@ -67,6 +77,7 @@ fn fuzz(steps: u64, cpus: usize, locking: &'static str) -> Vec<Job> {
             let arguments = ["twin", "fuzz", "--steps", &steps, "--seed", &seed, "--cpus", &cpus];
             let mut command = giusto()?;
             command.args(arguments).args(["--locking", locking, "--json"]);
+            command.args(kernel.into_iter().flat_map(|kernel| ["--kernel", kernel]));
             let ended = process::run_apart(&mut command, LIMIT)?;
             let said: Value = serde_json::from_str(&ended.output)
                 .with_context(|| ended.failure(20).unwrap_or_default())?;
