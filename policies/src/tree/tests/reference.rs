@@ -8,7 +8,7 @@ use proptest::prelude::*;
 const LEAVES: usize = 4;
 /// By how much service may differ: choices between equals may grow apart, which `lockstep.rs` looks
 /// at one by one.
-const APART: f64 = 16.0 * QUANTUM as f64;
+const APART: f64 = 8.0 * QUANTUM as f64;
 
 /// A curve of two pieces from a point on, in nanoseconds and slopes below 1.
 #[derive(Clone, Copy, Default)]
