@@ -145,7 +145,11 @@ impl<P: Port> Manager<'_, P> {
         let first = first.map_or(0, |first| self.waiters().key(first));
         for (which, to) in turnstile.leads() {
             let lenders = self.lenders(which);
-            let key = if turnstile.edge(which).lends.get() { first } else { 0 };
+            let lends = turnstile.edge(which).lends.get();
+            if !lends {
+                self.looks_again_for(at, first);
+            }
+            let key = if lends { first } else { 0 };
             if lenders.key(at) != key {
                 lenders.rekey(self.all.open(to).inherit.lenders(which), at, key);
                 ends[which.index()] = Some(to);

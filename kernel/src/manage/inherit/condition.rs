@@ -161,6 +161,15 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
+    /// The same step, if it is to be taken, is at least as urgent as this from now on.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn looks_again_for(&self, at: Ref<Thread<P>>, key: u8) {
+        if self.all.open(at).inherit.to_do.get() & to_do::RINGS != 0 {
+            self.follow_later(at, to_do::RINGS, key);
+        }
+    }
+
     /// Helpers of a condition that were passed over, and wait for none of its waiters any more, are
     /// lent to. False: not known yet, an interrupt is pending.
     pub(super) fn look_again(&self, at: Ref<Thread<P>>) -> bool {

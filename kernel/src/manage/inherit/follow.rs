@@ -42,8 +42,6 @@ pub(crate) mod to_do {
     pub const RINGS: u8 = 1 << 3;
     /// All that is to do for the thread in the slot.
     pub const ITSELF: u8 = LENT | OWN | PLACE;
-    /// All.
-    pub const ALL: u8 = ITSELF | RINGS;
 }
 
 impl<P: Port> Manager<'_, P> {
@@ -154,13 +152,15 @@ impl<P: Port> Manager<'_, P> {
         keys.max().unwrap_or(0)
     }
 
-    /// Takes a step of a follower, of a change of what has this key at most.
+    /// Takes a step of a follower, of a change of what has this key at most: its own one first. No
+    /// mark is held here while another step of the same thread may be taken inside.
     fn follow(&self, at: Ref<Thread<P>>, key: u8) {
-        let what = self.end_following(at, to_do::ALL);
-        if what & to_do::RINGS != 0 && !self.look_again(at) {
-            self.follow_later(at, to_do::RINGS, key);
-        }
-        if what & to_do::ITSELF == 0 {
+        let what = self.end_following(at, to_do::ITSELF);
+        if what == 0 {
+            self.end_following(at, to_do::RINGS);
+            if !self.look_again(at) {
+                self.follow_later(at, to_do::RINGS, key);
+            }
             return;
         }
         if !self.kernel.trees.may_lend() {
@@ -285,7 +285,8 @@ impl<P: Port> Manager<'_, P> {
     #[cold]
     #[inline(never)]
     pub(crate) fn follow_first(&self, mut must: bool) -> bool {
-        if P::SMP {
+        // Steps count on where the decision has not got past what is to be followed.
+        if P::SMP && !must {
             self.cpu.steps.set(0);
         }
         loop {

@@ -1,14 +1,14 @@
 //! While waits are searched and followed interrupts wait for a few links, however waits were
 //! arranged, and whatever interrupts come one after another; and nothing is chosen by what it had.
 
-use super::{cond_wait, id, lock, mark, sleep, wait};
+use super::{cond_wait, effective, follows, helpers_of, id, lock, mark, sleep, wait};
 use crate::support::archive::TICK;
 use crate::support::board::Board;
 use crate::support::context::Regs;
 use crate::support::host::Host;
 use crate::support::scene::{ENDPOINT, THREAD, boot, call, receive, send, system};
 use abi::Info;
-use abi::call::Call;
+use abi::call::{Call, exchange};
 use abi::reservation::Inheritance;
 use kernel::object::thread::{State, flag};
 use kernel::system::{
@@ -184,4 +184,45 @@ fn a_receiver_from_a_plain_queue_takes_no_steps() {
     takes_the_first::<DirectLazy<Host>>();
     takes_the_first::<Fastpath<Host>>();
     takes_the_first::<Tree<Host>>();
+}
+
+/// A helper that was passed over is looked at again, in a step, and its waiter becomes more urgent
+/// before that: the step does not stay behind a thread that was above it.
+fn is_looked_at_in_time<S: System<Port = Host>>(raised_first: bool) {
+    let (helper, waits, middle, above) = (1, 2, 3, 4);
+    let board: Board<S> = boot(&[(1, 10), (1, 20), (1, 30), (1, 40)]);
+    board.machine.kernel.trees.set_inheritance(Inheritance::Charged);
+    board.does(above, sleep(2 * TICK));
+    board.does(middle, sleep(2 * TICK));
+    board.does(waits, sleep(TICK));
+    board.does(helper, wait_for(&board, [helper, 0, 0, 0]));
+    board.wait(TICK);
+    board.does(waits, wait_for(&board, [helper, 0, 0, 0]));
+    assert_eq!(helpers_of(&board, waits), [(helper, false)], "it waits itself");
+    board.wait(TICK);
+    let slot = THREAD + u64::from(helper);
+    let raise = system(Call::ThreadPriority, &[THREAD + u64::from(waits), 35]);
+    if raised_first {
+        board.succeeds(above, raise);
+    }
+    board.succeeds(above, system(Call::ThreadSuspend, &[slot]));
+    board.does(above, system(Call::ThreadExchange, &[slot, 0, 0, 0, 0, exchange::CANCEL]));
+    board.succeeds(above, system(Call::ThreadResume, &[slot]));
+    assert!(follows(&board), "the helper is to be looked at");
+    if !raised_first {
+        board.succeeds(above, raise);
+    }
+    board.does(above, sleep(100 * TICK));
+    assert_eq!(helpers_of(&board, waits), [(helper, true)]);
+    assert_eq!((board.running(), effective(&board, helper)), (Some(helper), 35));
+    board.check_all();
+}
+
+#[test]
+fn a_helper_is_looked_at_by_what_its_waiter_has_now() {
+    for raised_first in [false, true] {
+        is_looked_at_in_time::<StrictEager<Host>>(raised_first);
+        is_looked_at_in_time::<StrictLazy<Host>>(raised_first);
+        is_looked_at_in_time::<Tree<Host>>(raised_first);
+    }
 }
