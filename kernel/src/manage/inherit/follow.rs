@@ -131,7 +131,7 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// This CPU runs what is more urgent than all followers. One that does not takes their steps.
-    /// In a tree urgencies of different CPUs do not compare: each takes those of its own threads.
+    /// In a tree urgencies of different CPUs do not compare: none is asked.
     fn leave_to_others(&self, urgency: u8) {
         if P::SMP && !self.kernel.variant.tree {
             let others = self.kernel.cpus.get().iter().filter(|cpu| !self.cpu.is_same(cpu));
