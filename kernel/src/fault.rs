@@ -49,10 +49,10 @@ impl<S: System> Entry<S> {
         {
             return;
         }
-        self.note(Event::Fault, me, fault.kind as u32, 0);
         let Some(handler) = handler else {
             return self.stop_unhandled(me, fault, instruction);
         };
+        self.note(Event::Fault, me, fault.kind as u32, 0);
         let info = Info(Info::new(fault.kind as u32, 4).0 | Info::FAULT);
         let badge = thread.handler_badge.get();
         thread.fault.set([fault.detail, instruction, stack, fault.code]);
@@ -103,12 +103,17 @@ impl<S: System> Entry<S> {
         served && self.manage().lends_queued(me, handler) && kind != FaultKind::Debug
     }
 
-    /// A fault without a handler ends the thread's progress, and says so on the console.
+    /// A fault without a handler ends the thread for all that wait for it, and says so on the
+    /// console. The thread itself stays, to be looked at.
     #[cold]
     #[inline(never)]
     fn stop_unhandled(&self, me: Ref<Thread<S::Port>>, fault: Fault, instruction: u64) {
+        if !self.manage().gives_up_all(me) {
+            return self.faults_again(me, fault.kind);
+        }
+        self.note(Event::Fault, me, fault.kind as u32, 0);
         self.tell_console(me, fault, instruction);
-        self.hold(me).set(flag::SUSPENDED);
+        self.hold(me).set(flag::SUSPENDED | flag::ENDED);
         S::Port::cost(CostEvent::Block(me.index()));
         self.note(Event::Block, me, 0, ThreadState::Suspended as u16);
         // It waits for an answer that does not come.
@@ -122,15 +127,19 @@ impl<S: System> Entry<S> {
     #[inline(never)]
     fn fault_inside(&self, me: Ref<Thread<S::Port>>, fault: Fault, instruction: u64) {
         if !self.manage().gives_up_inside(me) {
-            // The instruction faults again. A trap is behind its own: nothing is mapped at 0.
-            if fault.kind == FaultKind::Debug {
-                self.hold(me).context.set_instruction(0);
-            }
-            return;
+            return self.faults_again(me, fault.kind);
         }
         self.note(Event::Fault, me, fault.kind as u32, 0);
         self.tell_console(me, fault, instruction);
         self.manage().go_back(me, Error::Faulted);
+    }
+
+    /// An interrupt goes before what a fault ends: the instruction is executed again. A trap is
+    /// behind its own: nothing is mapped at 0.
+    fn faults_again(&self, me: Ref<Thread<S::Port>>, kind: FaultKind) {
+        if kind == FaultKind::Debug {
+            self.hold(me).context.set_instruction(0);
+        }
     }
 
     /// Tells the console of a fault, if the domain may still have it told.

@@ -6,7 +6,7 @@ use crate::arena::Arena;
 use crate::cost::CostEvent;
 use crate::leaf::LeafRef;
 use crate::list::List;
-use crate::object::thread::Running;
+use crate::object::thread::{Running, Turn};
 use crate::object::{Notification, Thread, Weak};
 use crate::port::Port;
 use abi::PRIORITIES;
@@ -305,7 +305,7 @@ impl<P: Port> Trees<P> {
             && caller.reservation.get(owner).is_none()
             && caller.caller.get().is_none();
         let lends = match both_by_priority {
-            true => thread.base_priority.get() <= caller.base_priority.get(),
+            true => thread.own_priority.get() <= caller.own_priority.get(),
             false => caller.leaf.get(owner) == self.own_leaf_of(owner, thread),
         };
         debug_assert_eq!(lends, caller.leaf.get(owner) == self.leaf_of(owner, thread));
@@ -317,7 +317,7 @@ impl<P: Port> Trees<P> {
     fn own_time(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> Own {
         let reservation = thread.reservation.get(owner);
         if reservation.is_none() {
-            return Own::Priority(thread.base_priority.get());
+            return Own::Priority(thread.own_priority.get());
         }
         match self.home_of(reservation) {
             Some(Home::Any) => Own::Shared(reservation.node),
@@ -430,6 +430,35 @@ impl<P: Port> Trees<P> {
         let threads = &self.leaf(leaf).threads;
         threads.remove(thread);
         (leaf, threads.is_empty())
+    }
+
+    /// A thread is about to leave its leaf for another one. If that is more urgent, and the thread
+    /// is the first here, it has its turn, with the rest of its time slice, when it comes back.
+    pub fn keep_turn(&self, owner: &impl Owner, thread: Ref<Thread<P>>, to: u32) {
+        let level = thread.leaf.get(owner);
+        let place = self.leaf(level);
+        let is_first = thread.turn.get(owner) == Turn::NONE && place.threads.head() == Some(thread);
+        if is_first && to != level && self.more_urgent(to, level) == to {
+            let holds = place.holder.get() == Some(thread);
+            let service = self.with(|tree| tree.service(NodeId(level))).unwrap_or(0);
+            let used = if holds { service.saturating_sub(place.slice_from.get()) } else { 0 };
+            thread.turn.set(owner, Turn { level, used });
+        }
+    }
+
+    /// A thread has joined a leaf: it goes first if it had its turn there.
+    pub fn take_turn(&self, owner: &impl Owner, thread: Ref<Thread<P>>) {
+        let (level, turn) = (thread.leaf.get(owner), thread.turn.get(owner));
+        if turn.level != level {
+            return;
+        }
+        thread.turn.set(owner, Turn::NONE);
+        let place = self.leaf(level);
+        place.threads.remove(thread);
+        place.threads.push_front(thread);
+        let service = self.with(|tree| tree.service(NodeId(level))).unwrap_or(0);
+        place.holder.set(Some(thread));
+        place.slice_from.set(service.saturating_sub(turn.used));
     }
 
     /// Puts the first of several threads of a leaf behind the others. Whether there are several.

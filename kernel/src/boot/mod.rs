@@ -288,6 +288,7 @@ fn cpu<P: Port>(
     let idle = kernel.threads.take(all, None);
     let thread = all.open(idle);
     thread.base_priority.set(all, -1);
+    thread.own_priority.set(all, -1);
     thread.priority.set(all, -1);
     thread.mark(flag::FULL);
     thread.cpu.set(all, number);

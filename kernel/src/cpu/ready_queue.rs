@@ -127,6 +127,11 @@ impl<P: Port> ReadyQueue<P> {
         self.lists[level as usize].head()
     }
 
+    /// Whether a thread is the first of its level.
+    pub fn is_first(&self, thread: Ref<Thread<P>>) -> bool {
+        self.lists[Self::level(thread) as usize].head() == Some(thread)
+    }
+
     /// Whether no thread is queued.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {

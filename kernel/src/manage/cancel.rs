@@ -7,6 +7,7 @@ use crate::object::capability::Capability;
 use crate::object::deadlines::TimerEntry;
 use crate::object::thread::{State, Wait, flag};
 use crate::port::Port;
+use abi::message::FaultKind;
 use abi::trace::Event;
 use abi::{Error, Status};
 
@@ -47,9 +48,13 @@ impl<P: Port> Manager<'_, P> {
             self.end_timeout(at);
         }
         if thread.has(flag::FAULT) {
-            // No handler will say how it goes on, and its registers are not a call's.
+            // No handler will say how it goes on, and its registers are not a call's. If the
+            // handler is gone, it faults again, and has none. A trap is behind its instruction.
             thread.clear(flag::FAULT);
-            thread.set(flag::SUSPENDED);
+            let trap = thread.outgoing.get().info.label() == FaultKind::Debug as u32;
+            if error != Error::Destroyed || trap {
+                thread.set(flag::SUSPENDED);
+            }
         } else if state == State::Sending {
             self.cpu.note(Event::Fail, at, error as u32, 0);
             thread.finish(Status::failed(error));

@@ -7,7 +7,7 @@ use crate::access::{Life, Ref};
 use crate::object::capability::{Cap, Capability};
 use crate::object::inherit::NO_CEILING;
 use crate::object::memory::{Frames, MAX_PAGES};
-use crate::object::thread::{Continuation, flag};
+use crate::object::thread::{Continuation, Turn, flag};
 use crate::object::{Domain, Endpoint, Notification, Pooled, Thread, Weak};
 use crate::pool::Pool;
 use crate::port::{Context, Port, Space};
@@ -221,6 +221,7 @@ impl<P: Port> Manager<'_, P> {
         thread.mark(flag::SUSPENDED | flag::FULL);
         let priority = i16::from(priority);
         thread.base_priority.set(&self.all, priority);
+        thread.own_priority.set(&self.all, priority);
         thread.priority.set(&self.all, self.kernel.variant.effective(priority));
         if P::FUTEXES {
             thread.inherit.ceiling.set(NO_CEILING);
@@ -236,6 +237,7 @@ impl<P: Port> Manager<'_, P> {
             thread.cpu.set(&self.all, self.first_cpu(domain));
         }
         thread.slice.set(&self.all, self.cpu.slice());
+        thread.turn.set(&self.all, Turn::NONE);
         let mut outgoing = thread.outgoing.get();
         outgoing.then = Continuation::Nothing;
         thread.outgoing.set(outgoing);

@@ -278,15 +278,18 @@ impl<P: Port> Manager<'_, P> {
     /// What ends with the calling thread and takes long, or is waited for, ends while it lives:
     /// once stopped it would not come back. False: not yet.
     fn gets_ready_to_end(&self, me: Ref<Thread<P>>) -> bool {
+        self.gives_up_all(me) && (!P::SMP || self.unmap_buffer(me))
+    }
+
+    /// The calling thread gives up all that others wait for: what it owns, those that it helps, and
+    /// the caller that it owes an answer. False: not yet.
+    pub(crate) fn gives_up_all(&self, me: Ref<Thread<P>>) -> bool {
         if P::FUTEXES && !self.bequeath(me) {
             return false;
         }
         let owed = self.all.open(me).caller.get().is_some();
         self.abandon(me, Error::Destroyed);
-        if owed && self.preempted() {
-            return false;
-        }
-        !P::SMP || self.unmap_buffer(me)
+        !(owed && self.preempted())
     }
 
     /// Unmaps a thread's message buffer. False: a CPU may still hold it.

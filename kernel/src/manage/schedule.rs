@@ -6,7 +6,7 @@ use crate::access::Ref;
 use crate::cost::CostEvent;
 use crate::object::Thread;
 use crate::object::deadlines::TimerEntry;
-use crate::object::thread::{State, Wait, flag};
+use crate::object::thread::{State, Turn, Wait, flag};
 use crate::port::Port;
 use crate::tree::DONATIONS;
 use abi::call::ThreadState;
@@ -71,16 +71,26 @@ impl<P: Port> Manager<'_, P> {
         thread.set(flag::SUSPENDED);
     }
 
-    /// Gives a thread another priority of its own. What it has inherited stays.
+    /// Gives a thread another priority of its own, among whose equals it has no turn yet. What it
+    /// has inherited stays.
     pub(crate) fn change_priority(&self, at: Ref<Thread<P>>, priority: i16) {
         self.all.open(at).base_priority.set(&self.all, priority);
+        self.know_own_priority(at);
         if P::FUTEXES && !self.kernel.variant.tree {
-            return self.propagate(at);
+            self.propagate(at);
+            return at.turn.set(&self.all, Turn::NONE);
         }
         self.requeue_by(at, priority);
         if P::FUTEXES {
             self.propagate(at);
         }
+    }
+
+    /// A thread was given another priority, or another ceiling: the greater one is its own.
+    pub(crate) fn know_own_priority(&self, at: Ref<Thread<P>>) {
+        let given = at.base_priority.get();
+        let least = if P::FUTEXES { self.all.open(at).inherit.ceiling.get() } else { given };
+        at.own_priority.set(&self.all, given.max(least));
     }
 
     /// Gives a thread another effective priority, unless it has it. Where a tree orders threads,

@@ -143,6 +143,26 @@ pub mod flag {
     pub const SERVES: u32 = 16;
     /// It sends or calls, and lends its priority to servers until that ends.
     pub const LENDS: u32 = 32;
+    /// It has stopped at a fault that none handles: to all that wait for it, it has ended.
+    pub const ENDED: u32 = 64;
+}
+
+/// The turn among its equals that a thread had when its urgency was raised for a time: it has that
+/// turn again where it comes back to, unless it has ended meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The level of the ready queue, or the leaf, that it belongs to.
+    pub level: u32,
+    /// Nanoseconds that are used of its slice, where a tree decides: elsewhere the slice goes on.
+    /// Or [`Turn::OVER`].
+    pub used: u64,
+}
+
+impl Turn {
+    /// The thread has the urgency that is its own.
+    pub const NONE: Turn = Turn { level: u32::MAX, used: 0 };
+    /// Where it comes back to, its equals go first.
+    pub const OVER: u64 = u64::MAX;
 }
 
 /// A thread's place in a heap of senders.
@@ -235,6 +255,8 @@ pub struct Header<P: Port> {
     pub buffer: u64,
     /// Priority that it was given.
     pub base_priority: Steady<i16>,
+    /// Priority that it has by itself: the one that it was given, or its ceiling.
+    pub own_priority: Steady<i16>,
     /// Its reservation, or none: its priority says when it runs.
     pub reservation: OfCpu<LeafRef>,
     /// The leaf that it is queued in, while it is queued.
@@ -245,6 +267,8 @@ pub struct Header<P: Port> {
     pub lent: OfCpu<LeafRef>,
     /// Its own leaf, or that of its caller, while it is queued in a lent one.
     pub away: OfCpu<LeafRef>,
+    /// The turn that it has again when it falls back.
+    pub turn: OfCpu<Turn>,
 }
 
 /// A thread. Its context comes first, so that entry code finds both at one address.
@@ -312,11 +336,13 @@ impl<P: Port> Header<P> {
             deadline: deadlines::Node::new(),
             buffer,
             base_priority: Steady::new(0),
+            own_priority: Steady::new(0),
             reservation: OfCpu::new(LeafRef::NONE),
             leaf: OfCpu::new(0),
             of_visit: Links::new(),
             lent: OfCpu::new(LeafRef::NONE),
             away: OfCpu::new(LeafRef::NONE),
+            turn: OfCpu::new(Turn::NONE),
         }
     }
 

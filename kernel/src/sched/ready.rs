@@ -5,8 +5,20 @@ use crate::access::{Exclusive, Ref};
 use crate::cpu::Cpu;
 use crate::cpu::notes::Notes;
 use crate::object::Thread;
+use crate::object::thread::Turn;
 use crate::port::Port;
 use abi::trace::Event;
+
+/// Where a thread goes among its equals.
+#[derive(PartialEq, Eq)]
+enum Place {
+    /// Before them.
+    First,
+    /// Behind them; it goes on if it runs.
+    Last,
+    /// Behind them, also if it runs.
+    GivesWay,
+}
 
 impl<P: Port> Cpu<P> {
     /// Queues a runnable thread, `FIRST` or last of its level; false if it was queued already. The
@@ -106,17 +118,19 @@ impl<P: Port> Cpu<P> {
 }
 
 impl<P: Port> Cpu<P> {
-    /// Queues a runnable thread on the CPU that it belongs to. Another one is interrupted if the
+    /// Queues a runnable thread on the CPU that it belongs to, as the `first` of its level or the
+    /// last. Another CPU is interrupted if the
     /// thread takes precedence there, or if there is no tick that would give the thread its turn.
-    pub(super) fn enqueue_on(&self, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
+    pub(super) fn enqueue_on(&self, cpu: &Cpu<P>, thread: Ref<Thread<P>>, first: bool) {
         if self.is_same(cpu) {
-            return self.enqueue(thread);
+            return self.enqueue_at(thread, first);
         }
         // A thread that was woken from elsewhere is queued by the interrupt that is on its way.
         if thread.is_woken_remotely() {
             return;
         }
-        if cpu.ready.insert(thread) {
+        let joins = if first { cpu.ready.insert_first(thread) } else { cpu.ready.insert(thread) };
+        if joins {
             self.note(Event::Insert, thread, cpu.queue_number(), cpu.ready.length());
         }
         let (current, priority) = (cpu.current.get(), thread.priority.get());
@@ -151,10 +165,44 @@ impl<P: Port> Cpu<P> {
         priority: i16,
     ) {
         let queued = thread.queued() || (thread.is_woken_remotely() && thread.runnable());
+        let place = self.place_behind(cpu, thread, priority);
         self.dequeue_from(cpu, thread);
         thread.priority.set(all, priority);
-        if queued {
-            self.enqueue_on(cpu, thread);
+        // What runs gives way at once to equals whose turn it is.
+        let runs = self.is_same(cpu) && thread == self.next.get() && thread.runnable();
+        let gives_way = runs && place == Place::GivesWay;
+        if queued || gives_way {
+            self.enqueue_on(cpu, thread, place == Place::First);
+        }
+        if gives_way {
+            self.next.set(self.idle);
+            self.resched.set(true);
+        }
+    }
+
+    /// Where a thread that is about to have this priority goes among its equals. If it falls back
+    /// to the level from which it was raised, it has the turn there that it had then, unless its
+    /// time slice has ended since.
+    fn place_behind(&self, cpu: &Cpu<P>, thread: Ref<Thread<P>>, priority: i16) -> Place {
+        let (before, turn) = (thread.priority.get(), thread.turn.get(self));
+        if priority > before {
+            if turn == Turn::NONE {
+                let runs = thread == cpu.current.get() && thread.runnable();
+                let has_turn = runs || cpu.ready.is_first(thread);
+                let used = if has_turn { 0 } else { Turn::OVER };
+                thread.turn.set(self, Turn { level: before as u32, used });
+            }
+            return Place::Last;
+        }
+        let level = priority as u32;
+        if turn == Turn::NONE || level > turn.level {
+            return Place::Last;
+        }
+        thread.turn.set(self, Turn::NONE);
+        match (level == turn.level, turn.used == Turn::OVER) {
+            (true, false) => Place::First,
+            (true, true) => Place::GivesWay,
+            (false, _) => Place::Last,
         }
     }
 

@@ -13,7 +13,7 @@ use crate::cpu::{Cpu, NEAR};
 use crate::leaf::LeafRef;
 use crate::object::Thread;
 use crate::object::deadlines::NEVER;
-use crate::object::thread::State;
+use crate::object::thread::{State, Turn};
 use crate::port::Port;
 use abi::trace::Event;
 use policies::tree::NodeId;
@@ -60,6 +60,7 @@ impl<P: Port> Cpu<P> {
         if !thread.queued() {
             return false;
         }
+        thread.turn.set(owner, Turn::NONE);
         let own = thread.away.get(owner);
         if own.is_none() {
             return self.leave_this(owner, thread, ends_job, || self.port().now());
@@ -166,6 +167,7 @@ impl<P: Port> Cpu<P> {
     /// instant, so what has run until then is charged once.
     fn join_anew(&self, cpu: &Cpu<P>, thread: Ref<Thread<P>>, leaf: u32) {
         let (before, now) = (thread.away.get(self), self.port().now());
+        self.trees.keep_turn(self, thread, leaf);
         thread.away.set(self, LeafRef::NONE);
         if self.trees.lend_any() {
             self.begin_lending(self, thread, leaf, || now);
@@ -176,6 +178,7 @@ impl<P: Port> Cpu<P> {
         if self.join_this(self, thread, leaf, || now) {
             self.ask(cpu, thread);
         }
+        self.trees.take_turn(self, thread);
         if !before.is_none() {
             self.trees.end_lending(before, false, now);
         }

@@ -75,7 +75,7 @@ pub trait Scheduler: 'static {
 
     /// Management has made a thread ready, or moved one that is.
     fn make_ready<P: Port>(here: &Cpu<P>, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
-        here.enqueue_on(cpu, thread);
+        here.enqueue_on(cpu, thread, false);
     }
 
     /// Management has stopped a thread (S0-22).

@@ -5,6 +5,7 @@ use crate::access::Ref;
 use crate::cpu::{Cpu, NEAR};
 use crate::object::Thread;
 use crate::object::deadlines::NEVER;
+use crate::object::thread::Turn;
 use crate::port::Port;
 use abi::trace::Event;
 use policies::slice;
@@ -72,6 +73,10 @@ impl<P: Port> Cpu<P> {
     fn charge_tick(&self, thread: Ref<Thread<P>>) -> bool {
         let charged = slice::charge(thread.slice.get(self), self.settings.slice);
         thread.slice.set(self, charged.left);
+        let turn = thread.turn.get(self);
+        if charged.expired && turn != Turn::NONE {
+            thread.turn.set(self, Turn { used: Turn::OVER, ..turn });
+        }
         charged.expired
     }
 }

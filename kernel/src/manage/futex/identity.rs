@@ -9,6 +9,7 @@
 use crate::access::{Life, Ref};
 use crate::hidden::{Key, MASK};
 use crate::kernel::Kernel;
+use crate::object::thread::flag;
 use crate::object::{Domain, Thread};
 use crate::port::Port;
 use abi::futex::{Scope, WAITERS};
@@ -99,7 +100,7 @@ pub(super) fn shown<P: Port>(
     Some((kernel.threads.get(index)?, shown))
 }
 
-/// The thread that has this id, wherever it is.
+/// The thread that has this id, wherever it is, unless it has ended.
 #[inline(never)]
 pub(in crate::manage) fn named<P: Port>(
     kernel: &'static Kernel<P>,
@@ -108,7 +109,8 @@ pub(in crate::manage) fn named<P: Port>(
     id: u32,
 ) -> Option<Ref<Thread<P>>> {
     let (thread, shown) = shown(kernel, key_of(kernel, scope, domain), id)?;
-    let same = thread.life() == Life::Live && number(kernel, thread) == shown;
+    let lives = thread.life() == Life::Live && !thread.has(flag::ENDED);
+    let same = lives && number(kernel, thread) == shown;
     (same && id & WAITERS == 0).then_some(thread)
 }
 

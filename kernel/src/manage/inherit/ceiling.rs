@@ -34,7 +34,11 @@ impl<P: Port> Manager<'_, P> {
                 return Ok(Outcome::Preempted);
             }
             thread.inherit.ceiling.set(ceiling);
-            self.apply_priority(me, self.urgency(me));
+            self.know_own_priority(me);
+            match self.kernel.variant.tree {
+                true => self.move_donation(me),
+                false => self.apply_priority(me, self.urgency(me)),
+            }
         }
         Ok(Outcome::Done(u64::from(thread.base_priority.get().max(0).unsigned_abs())))
     }

@@ -28,7 +28,7 @@ impl<P: Port> Manager<'_, P> {
             return trees.urgency_of(trees.lends_on(&self.all, at));
         }
         let thread = self.all.open(at);
-        let mut urgency = thread.base_priority.get().max(thread.inherit.ceiling.get());
+        let mut urgency = thread.own_priority.get();
         for which in ByEdge::all() {
             let set = thread.inherit.lenders(which);
             if set.get().is_some()

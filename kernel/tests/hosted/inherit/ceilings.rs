@@ -1,10 +1,10 @@
 //! Ceilings: the priority that a thread has at least, as it says itself.
 
 use super::{effective, mark, wait, wake};
-use crate::support::board::Board;
+use crate::support::board::{Board, whole};
 use crate::support::context::Regs;
 use crate::support::host::Host;
-use crate::support::scene::{THREAD, boot, system};
+use crate::support::scene::{LEAF, THREAD, boot, system};
 use abi::Error;
 use abi::call::{Call, Timeout};
 use abi::futex::{NO_CEILING, Scope, number};
@@ -35,9 +35,8 @@ fn lowest_runs<S: System<Port = Host>>(priorities: &[u8]) -> Board<S> {
 
 /// A thread with a ceiling is not preempted by one that is not above that, and is told its own
 /// priority; without the ceiling it is preempted at once.
-#[test]
-fn a_ceiling_keeps_others_out() {
-    let board: Board<DirectLazy<Host>> = lowest_runs(&[10, 30]);
+fn keeps_others_out<S: System<Port = Host>>() {
+    let board: Board<S> = lowest_runs(&[10, 30]);
     board.succeeds(1, ceiling(30));
     assert_eq!((board.regs.get().badge(), effective(&board, 1)), (10, 30));
     board.succeeds(1, resume(2));
@@ -45,6 +44,14 @@ fn a_ceiling_keeps_others_out() {
     board.does(1, ceiling(NO_CEILING));
     assert_eq!(board.running(), Some(2));
     assert_eq!(effective(&board, 1), 10);
+    board.check_core();
+}
+
+#[test]
+fn a_ceiling_keeps_others_out() {
+    keeps_others_out::<DirectLazy<Host>>();
+    keeps_others_out::<StrictEager<Host>>();
+    keeps_others_out::<Tree<Host>>();
 }
 
 /// What a thread inherits, its ceiling, and its own priority: the greatest counts, whichever ends
@@ -88,13 +95,15 @@ fn a_ceiling_ends_with_its_thread() {
     assert_eq!(effective(&board, 2), 7);
 }
 
-/// Where a tree orders threads, the priority is that of a leaf.
+/// A thread that runs on a reservation has the urgency of that, whatever it says.
 #[test]
-fn under_the_tree_a_ceiling_changes_nothing() {
+fn a_reservation_is_above_a_ceiling() {
     let board: Board<Tree<Host>> = lowest_runs(&[10, 30]);
-    let before = effective(&board, 1);
+    board.succeeds(1, system(Call::Reserve, &[THREAD + 1, LEAF]));
+    let leaf = board.thread(1).leaf.get(&whole());
     board.succeeds(1, ceiling(30));
-    assert_eq!(effective(&board, 1), before);
+    assert_eq!(board.thread(1).leaf.get(&whole()), leaf);
+    board.check_core();
 }
 
 /// A ceiling that is taken and given up takes no turn from its thread: equals wait as before.
@@ -115,4 +124,5 @@ fn a_ceiling_takes_no_turn() {
     keeps_its_turn::<DirectLazy<Host>>();
     keeps_its_turn::<Fastpath<Host>>();
     keeps_its_turn::<StrictEager<Host>>();
+    keeps_its_turn::<Tree<Host>>();
 }

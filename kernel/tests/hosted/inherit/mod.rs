@@ -7,6 +7,7 @@ mod calls;
 mod ceilings;
 mod composed;
 mod conditions;
+mod equals;
 mod followers;
 mod followers_time;
 mod hostile;

@@ -4,14 +4,20 @@ use super::{MUTEX, effective, id, lock, lock_until, mark, sleep, wait, wake};
 use crate::support::board::Board;
 use crate::support::context::Regs;
 use crate::support::host::{Event, Host};
-use crate::support::scene::{DOMAIN, FREE, SYSTEM_SLOT, THREAD, boot, system};
-use abi::Error;
-use abi::call::{Call, Table, Timeout, exchange};
+use crate::support::scene::{
+    DOMAIN, ENDPOINT, FREE, SYSTEM_SLOT, THREAD, boot, call, receive, system,
+};
+use abi::call::{Call, Table, ThreadState, Timeout, exchange};
 use abi::futex::{OWNER_DIED, Scope, WAITERS, number};
+use abi::message::FaultKind;
 use abi::reservation::Inheritance;
+use abi::{Error, Info};
+use kernel::fault::Fault;
 use kernel::object::thread::State;
 use kernel::port::Port;
 use kernel::system::{DirectLazy, Tree};
+
+const FAULT: Fault = Fault { kind: FaultKind::Memory, detail: 0xbad0, code: 6 };
 
 type Machine = Board<DirectLazy<Host>>;
 
@@ -204,6 +210,59 @@ fn an_owner_ends() {
     assert_eq!(board.read(1, MUTEX + 1), id(&board, 4).into());
     board.succeeds(4, wake(1));
     assert_eq!(board.read(1, MUTEX + 1), 0);
+}
+
+/// An owner stops at a fault that none handles: to those that wait for it, it has ended, also if
+/// interrupts come between the steps of that; it stays to be looked at. Cancelled, it goes on.
+#[test]
+fn an_owner_faults() {
+    for after in [None, Some(0), Some(1)] {
+        let board = threads(4);
+        lock(&board, 2, 0);
+        lock(&board, 2, 1);
+        // Where faults are reported is gone.
+        board.does(4, system(Call::Destroy, &[ENDPOINT]));
+        lock(&board, 4, 0);
+        assert_eq!(board.running(), Some(2));
+        after.into_iter().for_each(|polls| board.host.interrupt_after(polls));
+        // Where an interrupt goes before its end, it faults again when it runs.
+        let faults = || {
+            while board.running() == Some(2) {
+                board.fault(FAULT);
+                board.settle();
+            }
+            board.sees(4, Ok(()));
+        };
+        faults();
+        assert_eq!(board.regs.get().badge(), OWNER_DIED);
+        let expected = mark(&board, 4, 1).expect("its owner has ended");
+        board.does(4, wait(1, expected, None));
+        faults();
+        assert_eq!(board.regs.get().badge(), OWNER_DIED);
+        board.succeeds(4, system(Call::ThreadInspect, &[THREAD + 2]));
+        assert_eq!(board.regs.get().badge(), ThreadState::Suspended as u64);
+        let again = [THREAD + 2, 0x40_0000, 0, 0, 0, exchange::CANCEL | exchange::INSTRUCTION];
+        board.succeeds(4, system(Call::ThreadExchange, &again));
+        board.succeeds(4, system(Call::ThreadResume, &[THREAD + 2]));
+        board.does(4, sleep(1_000_000_000));
+        board.does(3, sleep(1_000_000_000));
+        assert_eq!(board.running(), Some(2));
+        lock(&board, 2, 2);
+        board.check();
+    }
+}
+
+/// A caller of a server that stops at such a fault learns it.
+#[test]
+fn a_server_faults() {
+    let board = threads(2);
+    board.does(2, system(Call::Destroy, &[ENDPOINT]));
+    board.does(2, receive(ENDPOINT + 1));
+    board.does(1, call(ENDPOINT + 1, Info(0)));
+    assert_eq!(board.running(), Some(2));
+    board.fault(FAULT);
+    board.settle();
+    board.sees_in_receive(1, Error::Destroyed);
 }
 
 /// A thread destroys the domain that is charged for it, and ends with that: an interrupt between
