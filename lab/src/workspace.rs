@@ -12,9 +12,25 @@ const UNKNOWN: &str = "unknown";
 /// Behind a commit from which the work tree differs.
 const MODIFIED: &str = "-modified";
 
-/// The root of the work tree that this program was built from.
+/// The variable by which the launcher names its work tree.
+const VARIABLE: &str = "GIUSTO_CHECKOUT";
+
+/// The root of the work tree that this program works on: the launcher's, or the one whose tests
+/// cargo runs. This program's own file does not say: a copy of a built work tree has one, too.
 pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the lab lies in the work tree")
+    static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
+        let launched = std::env::var_os(VARIABLE).map(PathBuf::from);
+        let tested = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+        launched.or(tested.and_then(|lab| Some(lab.parent()?.to_path_buf()))).unwrap_or_default()
+    });
+    &ROOT
+}
+
+/// What is wrong with the work tree that this program was told, if anything is.
+pub fn misplaced() -> Option<String> {
+    let is_one = root().join("lab/src/main.rs").is_file();
+    let wrong = || format!("{VARIABLE} names no checkout of Giusto: start ./giusto, which sets it");
+    (!is_one).then(wrong)
 }
 
 /// This program's file. `main` looks it up first: the system names a file by where it lay, and a

@@ -7,17 +7,24 @@ use std::{env, fs};
 /// What a binary consists of besides comments: its program's function.
 const ENTRY: [&str; 2] = ["rt::entry!(programs::", ");"];
 
+/// The linker script.
+const SCRIPT: &str = "../rt/link.ld";
+
 fn main() {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../rt/link.ld");
-    println!("cargo::rerun-if-changed={script}");
+    println!("cargo::rerun-if-changed={SCRIPT}");
     println!("cargo::rerun-if-changed=src/bin");
+    let out = env::var("OUT_DIR").expect("cargo says");
+    let out = Path::new(&out);
+    // A copy, since cargo keeps what is said here: where a checkout is moved to, it knows its own
+    // folder.
+    let script = out.join("link.ld");
+    fs::copy(SCRIPT, &script).expect("the linker script can be copied");
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("none") {
-        for argument in ["-T", script, "-z", "max-page-size=4096"] {
+        for argument in ["-T", &script.display().to_string(), "-z", "max-page-size=4096"] {
             println!("cargo::rustc-link-arg-bins={argument}");
         }
     }
-    let table = Path::new(&env::var("OUT_DIR").expect("cargo says")).join("programs.rs");
-    fs::write(table, programs()).expect("cargo's folder can be written to");
+    fs::write(out.join("programs.rs"), programs()).expect("cargo's folder can be written to");
 }
 
 /// The table of all binaries: names and functions.

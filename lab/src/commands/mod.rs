@@ -23,8 +23,8 @@ pub mod trace;
 mod twin;
 
 use crate::cli::{Cli, Command};
-use crate::failure::{Usage, Verdict};
-use crate::output;
+use crate::failure::{Usage, Verdict, usage};
+use crate::{output, workspace};
 use anyhow::Result;
 use comfy_table::Table;
 use manifest::Problems;
@@ -33,6 +33,9 @@ use serde_json::json;
 
 /// Does what the command line says.
 pub fn execute(cli: &Cli) -> Result<Verdict> {
+    if let Some(wrong) = workspace::misplaced() {
+        return Err(usage(wrong));
+    }
     match &cli.command {
         Command::Demo => demo::demo(cli.json),
         Command::Run(run) => run::run(run, cli.json),

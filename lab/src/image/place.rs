@@ -19,6 +19,8 @@ use toml::{Table, Value};
 
 /// What cargo says where a package comes from two places.
 const COLLISION: &str = "package collision in the lockfile";
+/// What cargo says if the path to a package of Giusto's leads nowhere.
+const MISSING: &str = "failed to load source for dependency `giusto-";
 /// The file that names the system's own folder.
 const OWNER: &str = "folder";
 /// A package of Giusto's.
@@ -191,12 +193,16 @@ impl Place {
         let manifest = self.folder.join(kind).join("Cargo.toml").display().to_string();
         let own = ["--manifest-path", &manifest, "--config", &short_names()];
         let built = cargo::build(title, &[&own, arguments].concat());
-        built.map_err(|error| match error.to_string().contains(COLLISION) {
-            true => error.context(format!(
-                "the crates depend on another checkout of Giusto; let their Cargo.toml name {}",
-                workspace::root().join("user/rt").display()
-            )),
-            false => error,
+        built.map_err(|error| {
+            let said = error.to_string();
+            let elsewhere = match () {
+                () if said.contains(COLLISION) => "another checkout of Giusto",
+                () if said.contains(MISSING) => "a checkout of Giusto that is not there",
+                () => return error,
+            };
+            let here = workspace::root().join("user/rt");
+            let mend = format!("let their Cargo.toml name {}", here.display());
+            error.context(format!("the crates depend on {elsewhere}; {mend}"))
         })
     }
 }

@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde_json::json;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 use toml::Value;
 
 /// The crates, each with its manifest and its source: two programs, and what one asks the other.
@@ -36,7 +36,8 @@ pub fn new(folder: &Path, in_c: bool, as_json: bool) -> Result<Verdict> {
     if folder.exists() && (!folder.is_dir() || fs_err::read_dir(folder)?.next().is_some()) {
         return Err(usage(format!("{} is there already, and not empty", folder.display())));
     }
-    let files = if in_c { files_in_c(&name) } else { files(&name) };
+    let checkout = way_to_checkout(folder)?;
+    let files = if in_c { files_in_c(&name, &checkout) } else { files(&name, &checkout) };
     for (path, text) in &files {
         let path = folder.join(path);
         fs_err::create_dir_all(path.parent().expect("a file has a folder"))?;
@@ -77,24 +78,36 @@ fn name(folder: &Path) -> Result<String> {
     Ok(name.to_string())
 }
 
+/// The way from a folder, which need not be there yet, to the checkout: what is written says
+/// where that is without naming a place of this machine.
+fn way_to_checkout(folder: &Path) -> Result<String> {
+    let absolute = std::path::absolute(folder)?;
+    let exists = absolute.ancestors().find(|above| above.exists()).expect("there is a root");
+    let rest = absolute.strip_prefix(exists).expect("it lies above");
+    let (from, to) = (fs_err::canonicalize(exists)?.join(rest), workspace::root().canonicalize()?);
+    let common = from.components().zip(to.components()).take_while(|(from, to)| from == to).count();
+    let up = from.components().skip(common).map(|_| Component::ParentDir);
+    let way: PathBuf = up.chain(to.components().skip(common)).collect();
+    Ok(way.display().to_string())
+}
+
 /// A text for a system of a name.
-fn filled(text: &str, name: &str) -> String {
-    let root = workspace::root().display().to_string();
-    text.replace("@NAME@", name).replace("@ROOT@", &root)
+fn filled(text: &str, name: &str, checkout: &str) -> String {
+    text.replace("@NAME@", name).replace("@ROOT@", checkout)
 }
 
 /// All files of a system in C, by path.
-fn files_in_c(name: &str) -> Vec<(String, String)> {
-    let mut files = IN_C.map(|(path, text)| (path.to_string(), filled(text, name))).to_vec();
+fn files_in_c(name: &str, checkout: &str) -> Vec<(String, String)> {
+    let all = IN_C.map(|(path, text)| (path.to_string(), filled(text, name, checkout)));
+    let mut files = all.to_vec();
     files.push((".gitignore".to_string(), "*.elf\n".to_string()));
     files
 }
 
 /// All files of a system in Rust, by path.
-fn files(name: &str) -> Vec<(String, String)> {
-    let root = workspace::root().display().to_string();
-    let filled = |text: &str| filled(text, name);
-    let quoted = Value::from(root.clone()).to_string();
+fn files(name: &str, checkout: &str) -> Vec<(String, String)> {
+    let filled = |text: &str| filled(text, name, checkout);
+    let quoted = Value::from(checkout).to_string();
     let workspace = include_str!("workspace.toml").replace("@ROOT@", quoted.trim_matches('"'));
     let mut files = vec![
         (systems::MANIFEST.to_string(), filled(include_str!("system.toml"))),
@@ -133,6 +146,26 @@ mod tests {
             assert!(error.is::<crate::failure::Usage>(), "{wrong}: {error}");
         }
         assert!(fs_err::read_dir(place.path()).unwrap().next().is_none(), "nothing is left");
+    }
+
+    /// What is written says where the checkout is by a way from there: both can be moved.
+    #[test]
+    fn a_new_system_names_no_place() {
+        let place = tempfile::tempdir().unwrap();
+        let root = workspace::root().display().to_string();
+        for in_c in [false, true] {
+            let folder = place.path().join(if in_c { "c/plant" } else { "plant" });
+            new(&folder, in_c, true).unwrap();
+            for file in walkdir::WalkDir::new(&folder) {
+                let file = file.unwrap();
+                if file.file_type().is_file() {
+                    let text = fs_err::read_to_string(file.path()).unwrap();
+                    assert!(!text.contains(&root), "{}", file.path().display());
+                }
+            }
+            let way = folder.join(way_to_checkout(&folder).unwrap());
+            assert!(way.join("user/rt/Cargo.toml").is_file(), "{}", way.display());
+        }
     }
 
     #[test]
