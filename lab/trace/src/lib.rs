@@ -25,6 +25,7 @@ mod made;
 mod names;
 mod overheads;
 mod perfetto;
+mod reservations;
 mod sections;
 #[cfg(test)]
 mod testing;
@@ -44,6 +45,7 @@ pub use overheads::{
     overheads, unpolled,
 };
 pub use perfetto::perfetto;
+pub use reservations::Reservation;
 pub use sections::{Section, Sections};
 pub use timeline::{View, timeline};
 pub use waits::{LongestWait, Wait, Waits, What, longest_waits};

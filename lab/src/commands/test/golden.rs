@@ -198,7 +198,7 @@ fn fits(real: &Report, simulated: &Report) -> Result<()> {
 }
 
 fn measure(listed: Listed, session: &Session) -> Result<Report> {
-    Ok(experiment::run(listed, session, listed.experiment().kernels)?.0)
+    Ok(experiment::run(listed, session, &listed.kernels())?.0)
 }
 
 /// Whether a run under one kernel agrees with what an earlier one found under it, in every row,

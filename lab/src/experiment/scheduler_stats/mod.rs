@@ -19,6 +19,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "What client/server loads ask of the scheduler, by counters",
     ledger: &["S0-33", "S0-34", "S0-E01", "S0-E02", "S0-E03", "S0-C02", "S0-C03", "S0-C06"],
     machines: &[Measure::Emulated(measure::emulated), Measure::Simulated(measure::measure)],
+    kernels: &manifest::ALL_KERNELS,
     metrics: &METRICS,
     cases: &CASES,
     parameters: &[Parameter::time(
