@@ -212,13 +212,23 @@ mod tests {
     }
 
     #[test]
-    fn a_system_without_wake_ups_or_statistics_says_what_is_missing() {
+    fn a_system_without_wake_ups_says_what_is_missing() {
         let said = |name: &str| {
             let asked = Asked { system: Some("hello".to_string()), ..Asked::seed(1) };
             let listed = find(name).unwrap().on_user_system(Some(Twin.name())).unwrap()[0];
             format!("{:#}", run(listed, &Session::new(asked), &["fastpath"]).unwrap_err())
         };
         assert!(said("latency").contains("no thread of the system was woken"));
-        assert!(said("scheduler-stats").contains("no program of `hello` has left statistics"));
+    }
+
+    #[test]
+    fn without_statistics_of_its_own_a_system_has_its_accuracy_and_a_note() {
+        let asked = Asked { system: Some("hello".to_string()), ..Asked::seed(1) };
+        let listed = find("scheduler-stats").unwrap().on_user_system(Some(Twin.name())).unwrap()[0];
+        let (report, _) = run(listed, &Session::new(asked), &["strict-eager"]).unwrap();
+        let rows: Vec<_> = report.rows.iter().map(|row| row.metric.as_str()).collect();
+        assert_eq!(rows, ["accuracy", "accuracy-of-equals"]);
+        let missing = "no program of `hello` has left statistics";
+        assert!(report.notes.iter().any(|note| note.contains(missing)), "{:?}", report.notes);
     }
 }

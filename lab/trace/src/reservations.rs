@@ -177,7 +177,7 @@ impl Names {
     }
 
     /// The class of the highest level that a reservation is in, and so on down to itself.
-    fn path(&self, leaf: usize) -> Vec<usize> {
+    pub(crate) fn path(&self, leaf: usize) -> Vec<usize> {
         let mut path = vec![leaf];
         // A manifest has no circles, but this takes any.
         while let Some(class) = self.reservations[path[path.len() - 1]].class {
