@@ -364,7 +364,7 @@ pub struct Profile {
     #[arg(long, value_name = "M", value_parser = machines(), default_value = MACHINES[0].name())]
     pub machine: String,
     /// The kernel; the manifest's by default.
-    #[arg(long, value_name = "K", value_parser = kernels())]
+    #[arg(long, value_name = "K", value_parser = all_kernels())]
     pub kernel: Option<String>,
     /// The machine's board.
     #[arg(long, value_name = "B", value_parser = boards())]

@@ -116,6 +116,11 @@ impl System {
         !self.reservations.is_empty() || self.domains.iter().any(names_one)
     }
 
+    /// Whether a kernel can run it.
+    pub fn runs_under(&self, kernel: &str) -> bool {
+        kernel == crate::TREE || !self.needs_tree()
+    }
+
     /// The CPUs whose root class a record has to name, in order; [`ALL_CPUS`](abi::boot::ALL_CPUS)
     /// is that of the class that all share.
     pub fn roots(&self) -> Vec<u32> {

@@ -1,6 +1,6 @@
 //! The command line of `cyclictest`, with the original's options.
 
-use super::{kernels, machines, seed};
+use super::{all_kernels, machines, seed};
 use crate::machine::{self, MACHINES};
 use clap::{ArgAction, Args};
 
@@ -60,7 +60,7 @@ pub struct Cyclictest {
     #[arg(long, value_name = "M", value_parser = machines(), default_value = MACHINES[0].name())]
     pub machine: String,
     /// The kernel; strict-eager without it.
-    #[arg(long, value_name = "K", value_parser = kernels())]
+    #[arg(long, value_name = "K", value_parser = all_kernels())]
     pub kernel: Option<String>,
     /// Count instructions as time: exactly repeatable, but not at the pace of the clock.
     #[arg(long)]

@@ -78,7 +78,8 @@ fn data(experiment: &Experiment, spec: &Spec) -> serde_json::Value {
 fn measure(session: &Session, machine: &str) -> Result<()> {
     for name in scoreboard::experiments(machine) {
         let experiment = experiment::find(name).expect("it comes from the list");
-        lab::measure(experiment.on(machine)?, session, experiment.kernels)?;
+        let listed = experiment.on(machine)?;
+        lab::measure(listed, session, &listed.kernels())?;
     }
     Ok(())
 }

@@ -50,9 +50,11 @@ fn run_named(run: &LabRun, as_json: bool) -> Result<Verdict> {
     let listed = experiments.iter().map(|experiment| fits(experiment, run));
     let listed = listed.collect::<Result<Vec<_>>>()?.concat();
     let cpus = run.cpus.as_ref().map(|cpus| cpus.0.clone());
-    if let Some(system) = &run.system {
-        user_system::check(&systems::load(system)?)?;
+    let of_user = run.system.as_deref().map(systems::load).transpose()?;
+    if let Some(system) = &of_user {
+        user_system::check(system, &run.kernel)?;
     }
+    let runs = |kernel: &&str| of_user.as_ref().is_none_or(|system| system.runs_under(kernel));
     let usual = Asked { seed: run.seed, cpus, set: Vec::new(), system: run.system.clone() };
     let asked =
         |listed: &Listed| Ok(Asked { set: set(listed.experiment(), run)?, ..usual.clone() });
@@ -60,12 +62,11 @@ fn run_named(run: &LabRun, as_json: bool) -> Result<Verdict> {
     let shared = Session::new(usual.clone());
     let mut reports = Vec::new();
     for (listed, asked) in listed.into_iter().zip(asked) {
-        let experiment = listed.experiment();
         let own = (asked != usual).then(|| Session::new(asked));
         let session = own.as_ref().unwrap_or(&shared);
         let wanted =
             |kernel: &&str| run.kernel.is_empty() || run.kernel.iter().any(|k| k == kernel);
-        let kernels: Vec<&str> = experiment.kernels.iter().copied().filter(wanted).collect();
+        let kernels: Vec<&str> = listed.kernels().into_iter().filter(wanted).filter(runs).collect();
         let lates = lates(listed, session, &kernels, run.blame)?;
         let (mut report, samples) = experiment::run(listed, session, &kernels)?;
         report.notes.extend(lates.iter().map(|(kernel, late)| told(kernel, late.as_ref())));
@@ -150,9 +151,11 @@ fn fits(experiment: &'static Experiment, run: &LabRun) -> Result<Vec<Listed>> {
         return Err(usage(format!("`{name}` measures no wake-ups; --blame is for {known}")));
     }
     for kernel in &run.kernel {
-        if !experiment.kernels.contains(&kernel.as_str()) {
-            let known = experiment.kernels.join(", ");
-            return Err(usage(format!("`{name}` does not use kernel `{kernel}`, only {known}")));
+        let without = listed.iter().find(|listed| !listed.kernels().contains(&kernel.as_str()));
+        if let Some(without) = without {
+            let (known, machine) = (without.kernels().join(", "), without.platform().name());
+            let message = format!("`{name}` does not use kernel `{kernel}` on {machine}");
+            return Err(usage(format!("{message}, only {known}")));
         }
     }
     Ok(listed)

@@ -105,7 +105,19 @@ pub fn names(system: &System) -> Names {
     Names {
         endpoints: system.endpoints.iter().map(|endpoint| endpoint.name.clone()).collect(),
         notifications: system.notifications.iter().map(|one| one.name.clone()).collect(),
+        reservations: system.reservations.iter().map(reservation).collect(),
+        leaves: system.domains.iter().map(|domain| domain.reservation).collect(),
         ..Names::of(domains)
+    }
+}
+
+fn reservation(one: &manifest::Reservation) -> ::trace::Reservation {
+    ::trace::Reservation {
+        name: one.name.clone(),
+        class: one.class,
+        policy: one.policy,
+        share: one.share,
+        limit: one.limit(),
     }
 }
 

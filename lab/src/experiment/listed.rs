@@ -6,6 +6,7 @@ use crate::failure::usage;
 use crate::machine::native::Native;
 use crate::machine::{Computed, EMULATOR, Platform, Twin};
 use anyhow::Result;
+use manifest::TREE;
 
 impl Measure {
     /// The platform that it is for.
@@ -91,6 +92,13 @@ impl Listed {
     /// The platform.
     pub fn platform(&self) -> &'static dyn Platform {
         self.measure.platform()
+    }
+
+    /// The kernels that it compares there: the one with a scheduling tree is not on the host.
+    pub fn kernels(&self) -> Vec<&'static str> {
+        let on_host = matches!(self.measure, Measure::Hardware(_));
+        let kernels = self.experiment.kernels.iter().copied();
+        kernels.filter(|kernel| !on_host || *kernel != TREE).collect()
     }
 }
 
@@ -180,6 +188,18 @@ mod tests {
             let everywhere = experiment.everywhere();
             let everywhere = everywhere.iter().map(|listed| listed.platform().name());
             assert!(everywhere.eq(experiment.platforms()), "{}", experiment.name);
+        }
+    }
+
+    #[test]
+    fn all_ten_kernels_are_measured_but_the_tree_on_the_host() {
+        for name in ["latency", "profile", "scheduler-stats"] {
+            let experiment = crate::experiment::find(name).expect("it is an experiment");
+            for listed in experiment.everywhere() {
+                let host = listed.platform().name() == Native.name();
+                assert_eq!(listed.kernels().contains(&TREE), !host, "{name}");
+                assert_eq!(listed.kernels().len(), if host { 9 } else { 10 }, "{name}");
+            }
         }
     }
 

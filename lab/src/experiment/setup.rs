@@ -212,7 +212,10 @@ impl Setup {
             return Ok(images);
         }
         let built = match (&self.asked.system, extra) {
-            (Some(system), _) => image::build_system(self.machine, &systems::load(system)?, extra)?,
+            (Some(system), _) => {
+                let system = System { kernel: kernel.to_string(), ..systems::load(system)? };
+                image::build_system(self.machine, &system, extra)?
+            }
             (None, extra) if has_tree => image::build_with_tree(self.machine, extra)?,
             (None, Some(extra)) => image::build_with(self.machine, extra)?,
             (None, None) => image::build(self.machine)?,
@@ -326,7 +329,7 @@ impl Emulated {
     /// Boots a system by name under a kernel that takes samples.
     pub fn sample(&self, system: &str, kernel: &str, sampling: Sampling) -> Result<Sampled> {
         let system = self.load(system)?;
-        let images = self.images(Some(Extra::Profile))?;
+        let images = self.images_for(kernel, Some(Extra::Profile))?;
         let launch = self.launch(images, &system, kernel).sampling(Some(sampling));
         let outcome = self.checked(machine::boot(&launch)?, &system, kernel)?;
         let samples = outcome.samples.context("the run left no samples")?;
@@ -337,7 +340,7 @@ impl Emulated {
     /// Counts what one round trip of a system's client and server does, past the first `skip`.
     pub fn round_trip(&self, system: &str, kernel: &str, skip: usize) -> Result<Vec<Count>> {
         let system = systems::load(system)?;
-        machine::round_trip(&self.launch(self.images(None)?, &system, kernel), skip)
+        machine::round_trip(&self.launch(self.images_for(kernel, None)?, &system, kernel), skip)
     }
 }
 
@@ -354,7 +357,8 @@ impl Simulated {
         kernel: &str,
         simulation: Simulation,
     ) -> Result<(Outcome, Seen)> {
-        let launch = self.launch(self.images(None)?, system, kernel).simulation(simulation);
+        let images = self.images_for(kernel, None)?;
+        let launch = self.launch(images, system, kernel).simulation(simulation);
         let (outcome, seen) = machine::simulate(&launch, &|_| ())?;
         Ok((self.checked(outcome, system, kernel)?, seen))
     }

@@ -9,7 +9,7 @@ use crate::image::Extra;
 use crate::machine::Outcome;
 use abi::trace::Keep;
 use anyhow::{Context, Result, bail, ensure};
-use manifest::System;
+use manifest::{System, TREE};
 use trace::{Names, Traces};
 
 /// The parameter of rows that names the user's system.
@@ -63,11 +63,17 @@ impl UserSystem {
     }
 }
 
-/// Refuses a system that no experiment can measure.
+/// Refuses a system that no experiment can measure, or not under these kernels, if any were named.
 ///
 /// # Errors
-/// The system has several CPUs, a lock, or a trace of its own.
-pub fn check(system: &System) -> Result<()> {
+/// The system has several CPUs, a lock, or a trace of its own, or does not run under a kernel.
+pub fn check(system: &System, kernels: &[String]) -> Result<()> {
+    if let Some(kernel) = kernels.iter().find(|kernel| !system.runs_under(kernel)) {
+        let name = &system.name;
+        return Err(usage(format!(
+            "{name} has reservations, and kernel {kernel} has none: it needs {TREE}"
+        )));
+    }
     let (name, locking) = (&system.name, system.locking());
     if system.cpus > 1 || locking != manifest::NO_LOCKING {
         let has = format!("{} CPU(s) and the locking `{locking}`", system.cpus);
@@ -170,7 +176,7 @@ mod tests {
         let said = |change: fn(&mut System)| {
             let mut system = systems::load("hello").unwrap();
             change(&mut system);
-            check(&system).map_err(|error| error.to_string())
+            check(&system, &[]).map_err(|error| error.to_string())
         };
         assert_eq!(said(|_| {}), Ok(()));
         assert!(said(|system| system.cpus = 2).unwrap_err().contains("2 CPU(s)"));
@@ -193,13 +199,36 @@ mod tests {
     }
 
     #[test]
-    fn a_system_without_wake_ups_or_statistics_says_what_is_missing() {
+    fn a_system_with_reservations_is_measured_under_the_kernel_that_has_them() {
+        let system = systems::load("mixed-criticality").unwrap();
+        let said = |kernel: &str| check(&system, &[kernel.to_string()]).map_err(|e| e.to_string());
+        assert_eq!(said("tree"), Ok(()));
+        assert!(said("fastpath").unwrap_err().contains("it needs tree"));
+        let asked = Asked { system: Some("mixed-criticality".to_string()), ..Asked::seed(1) };
+        let listed = find("latency").unwrap().on_user_system(Some(Twin.name())).unwrap()[0];
+        let (report, _) = run(listed, &Session::new(asked), &["tree"]).unwrap();
+        assert!(report.rows.iter().any(|row| row.case.starts_with("flight")));
+        assert!(report.rows.iter().all(|row| row.kernel == "tree"));
+    }
+
+    #[test]
+    fn a_system_without_wake_ups_says_what_is_missing() {
         let said = |name: &str| {
             let asked = Asked { system: Some("hello".to_string()), ..Asked::seed(1) };
             let listed = find(name).unwrap().on_user_system(Some(Twin.name())).unwrap()[0];
             format!("{:#}", run(listed, &Session::new(asked), &["fastpath"]).unwrap_err())
         };
         assert!(said("latency").contains("no thread of the system was woken"));
-        assert!(said("scheduler-stats").contains("no program of `hello` has left statistics"));
+    }
+
+    #[test]
+    fn without_statistics_of_its_own_a_system_has_its_accuracy_and_a_note() {
+        let asked = Asked { system: Some("hello".to_string()), ..Asked::seed(1) };
+        let listed = find("scheduler-stats").unwrap().on_user_system(Some(Twin.name())).unwrap()[0];
+        let (report, _) = run(listed, &Session::new(asked), &["strict-eager"]).unwrap();
+        let rows: Vec<_> = report.rows.iter().map(|row| row.metric.as_str()).collect();
+        assert_eq!(rows, ["accuracy", "accuracy-of-equals"]);
+        let missing = "no program of `hello` has left statistics";
+        assert!(report.notes.iter().any(|note| note.contains(missing)), "{:?}", report.notes);
     }
 }

@@ -93,7 +93,7 @@ pub fn check_cpus(machine: &dyn Machine, system: &System) -> Result<()> {
 
 /// Refuses a system with reservations for a kernel that has none.
 fn check_kernel(system: &System) -> Result<()> {
-    if !system.needs_tree() || system.kernel == TREE {
+    if system.runs_under(&system.kernel) {
         return Ok(());
     }
     let System { name, kernel, .. } = system;

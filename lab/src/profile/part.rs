@@ -23,11 +23,14 @@ pub enum Part {
 }
 
 /// What source files belong to: a row is for files whose names contain this.
-const FILES: [(&str, Part); 10] = [
+const FILES: [(&str, Part); 13] = [
     ("policies/src/", Part::Scheduler),
     ("kernel/src/sched/", Part::Scheduler),
     ("kernel/src/cpu/timer.rs", Part::Scheduler),
     ("kernel/src/cpu/ready_queue.rs", Part::Scheduler),
+    ("kernel/src/leaf.rs", Part::Scheduler),
+    ("kernel/src/tree.rs", Part::Scheduler),
+    ("kernel/src/tree/", Part::Scheduler),
     ("kernel/src/ipc/", Part::Ipc),
     ("kernel/src/send_queue.rs", Part::Ipc),
     ("kernel/src/object/capability.rs", Part::Ipc),

@@ -8,6 +8,7 @@
 //!                                   -> kernel_times  non-preemptible sections per entry
 //!                                   -> unpolled      the same for each run of the kernel
 //!                                   -> blame         why one sample was late
+//!                                   -> accuracy      who ran beside a more urgent thread
 //!          Traces -> locks, cpus                       what CPUs do to each other
 //!                 -> wakeups, first_late               how late threads ran, and why
 //! ```
@@ -15,6 +16,7 @@
 //! Everything is pure: bytes in, values out. The record format is [`abi::trace`].
 #![forbid(unsafe_code)]
 
+mod accuracy;
 mod blame;
 mod cpus;
 mod decode;
@@ -25,6 +27,7 @@ mod made;
 mod names;
 mod overheads;
 mod perfetto;
+mod reservations;
 mod sections;
 #[cfg(test)]
 mod testing;
@@ -32,6 +35,7 @@ mod timeline;
 mod waits;
 mod wakeups;
 
+pub use accuracy::{Accuracy, OutOfOrder, accuracy};
 pub use blame::{Blame, Cause, Named, Piece, Sample, blame};
 pub use cpus::{CpuUse, cpus, cpus_table};
 pub use decode::{Moment, Trace, Traces};
@@ -44,6 +48,7 @@ pub use overheads::{
     overheads, unpolled,
 };
 pub use perfetto::perfetto;
+pub use reservations::Reservation;
 pub use sections::{Section, Sections};
 pub use timeline::{View, timeline};
 pub use waits::{LongestWait, Wait, Waits, What, longest_waits};

@@ -142,12 +142,18 @@ pub struct Lives {
     counts: BTreeMap<u32, u32>,
     /// Domains that programs have made.
     made: Made,
+    /// The kernel orders leaves: a switch names no priority of a thread.
+    by_leaves: bool,
 }
+
+/// The kernel with a scheduling tree.
+const TREE: &str = "tree";
 
 impl Lives {
     /// The threads of a trace.
     pub fn of(trace: &Trace, names: &Names) -> Lives {
-        let mut lives = Lives { cpus: trace.cpus, ..Lives::default() };
+        let by_leaves = trace.kernel == TREE;
+        let mut lives = Lives { cpus: trace.cpus, by_leaves, ..Lives::default() };
         // A thread whose first mention is its introduction needs none from elsewhere.
         let introduced = |thread| {
             let mut about = trace.moments.iter().filter(|moment| mentions(moment, thread));
@@ -264,7 +270,7 @@ impl Lives {
             }
             Event::Switch => {
                 let life = self.now(thread, index);
-                if moment.extra != NO_THREAD {
+                if moment.extra != NO_THREAD && !self.by_leaves {
                     self.all[life].set_priority(index, moment.extra);
                 }
                 self.take_over(at, thread, running);

@@ -1,5 +1,6 @@
 //! What domains, threads and other objects are called.
 
+use crate::Reservation;
 use crate::lives::{Life, Lives};
 
 /// What the trace does not say: the names of objects, and threads whose introduction is lost.
@@ -13,6 +14,10 @@ pub struct Names {
     pub notifications: Vec<String>,
     /// Threads that exist from boot on, for traces that have lost their introductions.
     pub threads: Vec<Introduction>,
+    /// The manifest's reservations in its order, each behind its class.
+    pub reservations: Vec<Reservation>,
+    /// By domain of the manifest, the reservation that its threads run on.
+    pub leaves: Vec<Option<usize>>,
 }
 
 /// What the trace says of a new thread.

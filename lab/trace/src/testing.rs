@@ -88,6 +88,13 @@ impl Maker {
         encode(&self.records, keep, capacity, self.cost)
     }
 
+    /// The same under the kernel with a scheduling tree, whose switches name no priorities.
+    pub(crate) fn of_tree(&self) -> Trace {
+        let mut bytes = self.bytes(Keep::First, self.records.len());
+        bytes[8 * WORD_KERNEL..][..8].copy_from_slice(b"tree\0\0\0\0");
+        Trace::decode(&bytes).unwrap()
+    }
+
     /// The trace with room for all.
     pub(crate) fn trace(&self) -> Trace {
         Trace::decode(&self.bytes(Keep::First, self.records.len())).unwrap()

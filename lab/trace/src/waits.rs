@@ -149,6 +149,14 @@ impl Waits {
         waiting.into_iter().find(lends)
     }
 
+    /// The thread that waits at a moment for the answer of this one.
+    pub fn caller(&self, thread: u16, moment: usize) -> Option<u16> {
+        let waiting = self.by_thread.keys().filter_map(|other| self.at(*other, moment));
+        let mut calls =
+            waiting.filter(|wait| wait.what == What::Answer && wait.on.contains(&thread));
+        calls.next().map(|wait| wait.thread)
+    }
+
     /// A thread's chain in words: `mutex 0x80 held by robot/logger, which waits for ...`.
     pub fn words(
         &self,

@@ -163,7 +163,7 @@ pub fn chosen(sides: &Sides, asked: &Compare) -> Result<Vec<Listed>> {
 
 /// The kernel under which lockings and commits are compared.
 fn kernel(listed: Listed, asked: &Compare) -> Result<&'static str> {
-    let known = listed.experiment().kernels;
+    let known = listed.kernels();
     let Some(wanted) = &asked.kernel else { return Ok(known[0]) };
     known.iter().find(|kernel| *kernel == wanted).copied().ok_or_else(|| {
         let name = listed.experiment().name;

@@ -105,8 +105,7 @@ fn platform(listed: Listed) -> &'static str {
 /// Runs an experiment and keeps its result and how long it took.
 fn measure(listed: Listed, session: &Session, times: &mut Durations) -> Ended {
     let started = Instant::now();
-    let kernels = listed.experiment().kernels;
-    let kept = experiment::run(listed, session, kernels)
+    let kept = experiment::run(listed, session, &listed.kernels())
         .and_then(|(report, samples)| Ok((keep(&report, &samples)?, report)));
     match kept {
         Ok((path, report)) => {

@@ -44,11 +44,14 @@ fn new_run(experiment: &Path) -> Result<PathBuf> {
 pub type Kept = (PathBuf, Report);
 
 /// The latest runs of each experiment, one for each machine, of those that `wanted` takes.
-pub fn latest(wanted: &dyn Fn(&Experiment, &Report) -> bool) -> Result<Vec<Kept>> {
+pub fn latest(wanted: &dyn Fn(&'static Experiment, &Report) -> bool) -> Result<Vec<Kept>> {
     latest_in(&workspace::results(), wanted)
 }
 
-fn latest_in(directory: &Path, wanted: &dyn Fn(&Experiment, &Report) -> bool) -> Result<Vec<Kept>> {
+fn latest_in(
+    directory: &Path,
+    wanted: &dyn Fn(&'static Experiment, &Report) -> bool,
+) -> Result<Vec<Kept>> {
     let mut found: Vec<Kept> = Vec::new();
     for experiment in EXPERIMENTS {
         let own = directory.join(experiment.name);
@@ -86,9 +89,10 @@ fn ignored(path: &Path, report: &Report) {
 }
 
 /// Whether a report has all kernels of its experiment, and its usual parameters.
-pub fn is_whole(experiment: &Experiment, report: &Report) -> bool {
+pub fn is_whole(experiment: &'static Experiment, report: &Report) -> bool {
     let has = |kernel: &&str| report.rows.iter().any(|row| row.kernel == **kernel);
-    report.set.is_empty() && experiment.kernels.iter().all(has)
+    let listed = experiment.on(&report.machine);
+    report.set.is_empty() && listed.is_ok_and(|listed| listed.kernels().iter().all(has))
 }
 
 /// What stands for each experiment on each machine: its latest whole run, and without one the

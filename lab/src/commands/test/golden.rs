@@ -136,6 +136,7 @@ fn real(
         }
     };
     findings.record(name, against);
+    bounds(findings, format!("{}: its bounds", experiment.name), &report);
     if experiment.decides().next().is_some() {
         let name = format!("{}: verdicts on claims as recorded", experiment.name);
         findings.record(name, verdicts(&report));
@@ -167,14 +168,18 @@ fn simulation(
         let name = format!("{}: the simulation's model fits", experiment.name);
         findings.record(name, fits(real, &simulated));
     }
-    if !simulated.limits.is_empty() {
-        let name = format!("{}: limits in the simulation", experiment.name);
-        let missed = simulated.limits.iter().filter(|limit| !limit.held());
-        findings.record(name, nothing_of(missed.map(Limit::sentence)));
-    }
+    bounds(findings, format!("{}: limits in the simulation", experiment.name), &simulated);
     if experiment.decides().next().is_some() {
         let name = format!("{}: verdicts in the simulation as recorded", experiment.name);
         findings.record(name, verdicts(&simulated));
+    }
+}
+
+/// Whether the bounds hold that an experiment itself sets its figures, if it does.
+fn bounds(findings: &mut Findings, name: String, report: &Report) {
+    if !report.limits.is_empty() {
+        let missed = report.limits.iter().filter(|limit| !limit.held());
+        findings.record(name, nothing_of(missed.map(Limit::sentence)));
     }
 }
 
@@ -198,7 +203,7 @@ fn fits(real: &Report, simulated: &Report) -> Result<()> {
 }
 
 fn measure(listed: Listed, session: &Session) -> Result<Report> {
-    Ok(experiment::run(listed, session, listed.experiment().kernels)?.0)
+    Ok(experiment::run(listed, session, &listed.kernels())?.0)
 }
 
 /// Whether a run under one kernel agrees with what an earlier one found under it, in every row,

@@ -132,6 +132,7 @@ pub fn document(late: &Blame) -> Value {
     let causes = late.causes().into_iter();
     json!({
         "thread": late.thread.name,
+        "on": late.on,
         "programmed_ns": late.sample.programmed,
         "ran_ns": late.sample.ran,
         "latency_ns": late.latency(),

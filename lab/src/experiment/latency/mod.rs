@@ -36,6 +36,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "How late the highest thread wakes, idle and under a storm",
     ledger: &["S0-35", "X-12", "X-13"],
     machines: &[Measure::Emulated(measure::measure), Measure::Simulated(measure::measure)],
+    kernels: &manifest::ALL_KERNELS,
     metrics: &METRICS,
     cases: &CASES,
     parameters: &[Parameter::samples(&[500], "samples")],

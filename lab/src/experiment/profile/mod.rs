@@ -21,6 +21,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "Shares of messages and scheduler in a load, by sampling",
     ledger: &["S0-42", "S0-43", "S0-E11", "S0-E12", "S0-C13", "S0-C14", "S0-C15"],
     machines: &[Measure::Emulated(measure::measure), Measure::Hardware(measure::on_host)],
+    kernels: &manifest::ALL_KERNELS,
     metrics: &[
         BY_LINE[0],
         BY_LINE[1],

@@ -1,14 +1,17 @@
 use super::{
-    AVOIDED, CASES, COUNTED, DEFERRED_DEQUEUES, DEFERRED_ENQUEUES, LONGEST, LOOK_UPS_AVOIDED,
-    RATES, SECOND,
+    ACCURACY, AVOIDED, CASES, COUNTED, DEFERRED_DEQUEUES, DEFERRED_ENQUEUES, LONGEST,
+    LOOK_UPS_AVOIDED, OF_EQUALS, RATES, SECOND, TRACED,
 };
 use crate::experiment::measured::{fact, round_trips};
+use crate::experiment::user_system::{ROOM, traced};
 use crate::experiment::{Boots, Emulated, Measured, Setup};
 use crate::image::Extra;
 use crate::systems;
 use abi::statistics::{Counter, LENGTHS, MAGIC, WORD_COUNTERS, WORD_LENGTHS, WORDS};
 use anyhow::{Context, Result, ensure};
-use results::Fact;
+use manifest::TREE;
+use results::{Fact, Limit, Samples, Series};
+use trace::{Names, OutOfOrder, Traces};
 
 /// Milliseconds that a load runs before it is counted: a tick.
 const BEFORE: u64 = 10;
@@ -27,7 +30,41 @@ pub fn emulated(setup: &Emulated, kernel: &str) -> Result<Measured> {
     let note = format!("more for a pair of ping-pong than the {pair} without statistics");
     let more = counting.saturating_sub(pair);
     measured.facts.insert(0, fact(format!("{kernel} statistics"), more, "instructions", note));
+    if setup.asked.set.is_empty() {
+        measured.limits = limits(&measured.samples, kernel);
+    }
     Ok(measured)
+}
+
+/// How equal equals are under a kernel, in millionths: as docs/statistics.md says.
+fn of_equals(kernel: &str) -> [u64; 2] {
+    match kernel {
+        "strict-eager" | TREE => [990_000, 1_000_000],
+        "strict-lazy" => [800_000, 950_000],
+        _ => [700_000, 860_000],
+    }
+}
+
+/// The bounds of accuracies.
+fn limits(samples: &Samples, kernel: &str) -> Vec<Limit> {
+    let bounds = |metric: &str| match metric {
+        ACCURACY => [1_000_000; 2],
+        _ => of_equals(kernel),
+    };
+    let accuracies = |series: &&Series| [ACCURACY, OF_EQUALS].contains(&series.metric.as_str());
+    let both = |series: &Series| {
+        let [least, most] = bounds(&series.metric).map(|bound| bound as f64);
+        let limit = |bound, least| Limit {
+            name: format!("{kernel} {} {}", series.metric, series.case),
+            value: series.values.first().map_or(0.0, |value| *value as f64),
+            bound,
+            least,
+            unit: "millionths".to_string(),
+        };
+        // None is above a million.
+        [Some(limit(least, true)), (most < 1e6).then(|| limit(most, false))]
+    };
+    samples.series.iter().filter(accuracies).flat_map(both).flatten().collect()
 }
 
 pub fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
@@ -44,8 +81,31 @@ pub fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
         let counted = Counted::decode(totals).with_context(|| format!("`{load}` on {kernel}"))?;
         push(&mut measured, kernel, load, counted.figures(pair / 2)?);
         measured.facts.push(counted.lengths_fact(kernel, load));
+        let milliseconds = BEFORE + setup.asked.number("time", TRACED).min(TRACED) / 1_000_000;
+        let (traces, names) = traced(setup, load, kernel, ROOM, &mut |system| {
+            systems::set(system, "milliseconds", &milliseconds.to_string());
+        })?;
+        push_accuracy(&mut measured, kernel, load, (&traces, &names));
     }
     Ok(measured)
+}
+
+/// Adds how accurate the choices of a run were, and what was the worst.
+fn push_accuracy(
+    measured: &mut Measured,
+    kernel: &str,
+    case: &str,
+    (traces, names): (&Traces, &Names),
+) {
+    let found = trace::accuracy(&traces.all, names);
+    let figures = vec![(ACCURACY, found.order()), (OF_EQUALS, found.equals())];
+    push(measured, kernel, case, figures);
+    if let Some(OutOfOrder { ran, ready, ns, .. }) = found.worst {
+        let note =
+            format!("the longest run of a thread, {ran}, while a higher one, {ready}, was ready");
+        let name = format!("{kernel} out of order, {case}");
+        measured.facts.push(fact(name.trim_end_matches(", "), ns, "ns", note));
+    }
 }
 
 /// The same of a user's system, in which a program leaves the statistics in a memory that the host
@@ -53,16 +113,25 @@ pub fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
 pub fn of_user_system(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     let system = setup.user_system()?;
+    match traced(setup, system, kernel, ROOM, &mut |_| {}) {
+        Ok((traces, names)) => push_accuracy(&mut measured, kernel, "", (&traces, &names)),
+        Err(error) => measured.notes.push(format!("{kernel}: no accuracy: {error:#}")),
+    }
     let outcome = setup.boot_with(Some(Extra::Statistics), system, kernel, &mut |_| {})?;
-    let counted = outcome.memories.values().find_map(|memory| Counted::find(memory));
-    let counted = counted.with_context(|| {
-        format!(
-            "no program of `{system}` has left statistics in a memory with `host = true`; see \
-             `statistics::leave` in docs/statistics.md"
-        )
-    })?;
-    push(&mut measured, kernel, "", counted.counts()?);
-    measured.facts.push(counted.lengths_fact(kernel, system));
+    match outcome.memories.values().find_map(|memory| Counted::find(memory)) {
+        Some(counted) => {
+            push(&mut measured, kernel, "", counted.counts()?);
+            measured.facts.push(counted.lengths_fact(kernel, system));
+        }
+        None => {
+            let missing = format!(
+                "{kernel}: no counts: no program of `{system}` has left statistics in a memory \
+                 with `host = true`; see `statistics::leave` in docs/statistics.md"
+            );
+            ensure!(!measured.samples.series.is_empty(), missing);
+            measured.notes.push(missing);
+        }
+    }
     Ok(measured)
 }
 
@@ -79,6 +148,8 @@ fn push(measured: &mut Measured, kernel: &str, case: &str, figures: Vec<(&'stati
 fn unit_of(metric: &str) -> Option<&'static str> {
     let suffixes = [
         ("-ppm", "millionths"),
+        (ACCURACY, "millionths"),
+        (OF_EQUALS, "millionths"),
         ("-per-1000s", "events in 1000 s"),
         ("-queue", "threads"),
         ("-median", "threads"),

@@ -17,8 +17,12 @@ use abi::statistics::Counter;
 pub static EXPERIMENT: Experiment = Experiment {
     name: "scheduler-stats",
     about: "What client/server loads ask of the scheduler, by counters",
-    ledger: &["S0-33", "S0-34", "S0-E01", "S0-E02", "S0-E03", "S0-C02", "S0-C03", "S0-C06"],
+    ledger: &[
+        "S0-02", "S0-13", "S0-33", "S0-34", "S0-E01", "S0-E02", "S0-E03", "S0-C02", "S0-C03",
+        "S0-C06",
+    ],
     machines: &[Measure::Emulated(measure::emulated), Measure::Simulated(measure::measure)],
+    kernels: &manifest::ALL_KERNELS,
     metrics: &METRICS,
     cases: &CASES,
     parameters: &[Parameter::time(
@@ -41,6 +45,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         AVOIDS,
         "Work between messages is the time of one less half a round trip of ping-pong under the \
          same kernel without statistics; the overhead is that half's part of the time.",
+        JUDGED,
         "The load fixes work, waits and priorities: how long queues get follows.",
     ],
     claims: claims::claims,
@@ -50,7 +55,7 @@ pub static EXPERIMENT: Experiment = Experiment {
             Measure::Simulated(measure::of_user_system),
         ],
         parameters: &[],
-        notes: &[RATES_OF, AVOIDS],
+        notes: &[RATES_OF, AVOIDS, JUDGED],
     }),
     ..Experiment::USUAL
 };
@@ -59,6 +64,10 @@ const RATES_OF: &str = "Rates count in 1000 s of the machine's own time, in whic
      is a nanosecond; ppm are millionths.";
 const AVOIDS: &str = "What is avoided counts as 0 where a kernel does more than eager queueing \
      would, or more look-ups than switches.";
+
+const JUDGED: &str = "`accuracy` is the part of the programs' time in which no more urgent thread \
+     was ready, `accuracy-of-equals` that of the time in which equals were ready that each had an \
+     equal part of, in millionths; by the trace of a run of its own, of at most a second.";
 
 /// The loads, which are systems of the same names.
 const CASES: [&str; 3] = ["complete", "database", "udpserver"];
@@ -89,7 +98,14 @@ const RATES: [(&str, Counter); 8] = [
     (QUEUED, Counter::QueuedMessages),
 ];
 
-const METRICS: [&str; 18] = [
+/// Part of the programs' time in which no more urgent thread was ready.
+const ACCURACY: &str = "accuracy";
+/// Part of the time that equals shared in which each had an equal part.
+const OF_EQUALS: &str = "accuracy-of-equals";
+/// The longest run of a thread that is traced for these, in nanoseconds.
+const TRACED: u64 = SECOND;
+
+const METRICS: [&str; 20] = [
     RATES[0].0,
     RATES[1].0,
     AVOIDED,
@@ -108,6 +124,8 @@ const METRICS: [&str; 18] = [
     "ready-queue-median",
     "ready-queue-most-frequent",
     "ready-queue-longest",
+    ACCURACY,
+    OF_EQUALS,
 ];
 
 /// The kernel that the thesis counted in, and that claims rest on.

@@ -83,6 +83,17 @@ pub enum Cause {
         /// Its priority, if known.
         priority: Option<u16>,
     },
+    /// A thread had the CPU on a reservation, or the tree chose it before one.
+    Reserved {
+        /// The thread.
+        thread: Named,
+        /// Where it runs: `critical/flight (EDF)`.
+        on: String,
+        /// What decided: `due before vision`.
+        because: String,
+        /// Whether it is always above the thread that was late.
+        higher: bool,
+    },
     /// The thread itself had not yet begun to wait for its timer.
     Itself,
     /// The interrupt had not arrived yet; a thread ran, and interrupts were on.
@@ -131,6 +142,9 @@ impl fmt::Display for Cause {
             }
             Cause::OtherThread { thread, priority: None } => {
                 write!(f, "{thread} ran, of unknown priority")
+            }
+            Cause::Reserved { thread, on, because, .. } => {
+                write!(f, "{thread} ran on {on}, {because}")
             }
             Cause::Itself => f.write_str("the thread itself was not waiting yet"),
             Cause::Arrival { thread } => {

@@ -50,6 +50,9 @@ pub struct Blame {
     pub sample: Sample,
     /// The thread.
     pub thread: Named,
+    /// The reservation that it runs on, with its classes and what decides among its siblings:
+    /// `critical/vision (EDF)`.
+    pub on: Option<String>,
     /// The pieces in order of time. Together they are the sample's time, without gaps.
     pub pieces: Vec<Piece>,
 }
@@ -61,7 +64,8 @@ pub fn blame(trace: &Trace, names: &Names, sample: &Sample) -> Blame {
     let mut walk = walk::Walk::new(trace, names, (&lives, &waits), *sample);
     walk.run(&sections);
     let thread = walk.named(sample.thread, trace.moments.len());
-    Blame { sample: *sample, thread, pieces: walk.pieces }
+    let on = walk.times().place(sample.thread, trace.moments.len());
+    Blame { sample: *sample, thread, on, pieces: walk.pieces }
 }
 
 impl Blame {
@@ -94,7 +98,8 @@ impl Blame {
 impl fmt::Display for Blame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let latency = self.latency();
-        writeln!(f, "{} ran {latency} ns after the instant of its timer:", self.thread)?;
+        let on = self.on.as_ref().map_or(String::new(), |on| format!(", on {on},"));
+        writeln!(f, "{}{on} ran {latency} ns after the instant of its timer:", self.thread)?;
         match self.headline() {
             Some((cause, length)) => writeln!(f, "{cause} ({length} ns)")?,
             None if self.pieces.iter().any(|piece| piece.cause == Cause::Unseen) => {

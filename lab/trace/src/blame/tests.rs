@@ -204,6 +204,59 @@ fn a_lazy_dequeue_as_text() {
     .assert_eq(&blame(&trace, &names(), &sample).to_string());
 }
 
+/// Threads 1 and 2 of `load` on no reservation, `late` and `high` on leaves of one class of EDF.
+fn reserved() -> Names {
+    use abi::reservation::{Policy, Share};
+    let node = |name: &str, class, policy, share| crate::Reservation {
+        name: name.to_string(),
+        class,
+        policy,
+        share,
+        limit: None,
+    };
+    let reservations = vec![
+        node("urgent", None, Some(Policy::EarliestDeadline), Share::Priority(300)),
+        node("slow", Some(0), None, Share::Deadline),
+        node("fast", Some(0), None, Share::Deadline),
+    ];
+    Names { reservations, leaves: vec![None, Some(1), Some(2)], ..names() }
+}
+
+#[test]
+fn where_reservations_decide_the_leaf_its_class_and_the_reason_are_named() {
+    let (trace, sample) = planted(Plant::Higher, 7);
+    let found = blame(&trace, &reserved(), &sample);
+    assert_eq!(found.on.as_deref(), Some("urgent/slow (EDF)"));
+    let (cause, ns) = found.headline().unwrap();
+    assert_eq!(
+        (cause.to_string(), ns),
+        ("high/1 ran on urgent/fast (EDF), due before slow".into(), 3909)
+    );
+    // A thread on its priority is below a class that is above it, whatever the priorities are.
+    let ran = trace.moments.iter().find(|moment| moment.event == Event::Message).unwrap().ns;
+    let sample = Sample { programmed: ran - 200, ran, thread: 1 };
+    let late = Names { leaves: vec![None, Some(1), None], ..reserved() };
+    let found = blame(&trace, &late, &sample);
+    assert_eq!(found.on, None);
+    assert!(found.to_string().lines().all(|line| !line.contains("not known")), "{found}");
+}
+
+#[test]
+fn a_server_without_a_reservation_runs_on_that_of_its_caller() {
+    let mut m = Maker::new();
+    m.thread(1, 1, 100).thread(2, 2, 100).thread(3, 3, 100);
+    m.note(Event::Switch, 2, 0, 0).exit(2).pass(100).call(2, 1, 100).pass(500);
+    m.timer_wakes(1, 3, 0).pass(10).enter(3, 0).exit(3);
+    let trace = m.trace();
+    let (lives, names) = (crate::Lives::of(&trace, &reserved()), reserved());
+    let waits = crate::Waits::of(&trace, &lives);
+    let times =
+        crate::reservations::Times { trace: &trace, names: &names, lives: &lives, waits: &waits };
+    let place = |moment| times.place(1, moment);
+    assert_eq!(place(3), None, "nobody has called it");
+    assert_eq!(place(trace.moments.len() - 1).as_deref(), Some("urgent/slow (EDF)"));
+}
+
 #[test]
 fn a_thread_that_did_not_wait_is_late_by_itself() {
     let mut m = Maker::new();

@@ -3,6 +3,7 @@
 use super::inside::{Work, is_long, works};
 use super::{Cause, Named, Piece, Sample};
 use crate::lives::Lives;
+use crate::reservations::{Times, Why};
 use crate::{Moment, Names, Section, Sections, Trace, Waits};
 use abi::trace::{Event, Keep, NO_THREAD};
 
@@ -75,6 +76,12 @@ impl<'a> Walk<'a> {
             }
             _ => self.piece(end.ns, u64::MAX, Cause::Unseen),
         }
+    }
+
+    /// On whose time threads run.
+    pub(super) fn times(&self) -> Times<'a> {
+        let Walk { trace, names, lives, waits, .. } = *self;
+        Times { trace, names, lives, waits }
     }
 
     /// A thread as causes name it.
@@ -159,12 +166,22 @@ impl<'a> Walk<'a> {
 
     /// Whether a thread is known to be higher than the sample's, whose deadline waits for it.
     fn is_higher(&self, thread: u16, at: usize) -> bool {
-        matches!(self.ahead(thread, at), Cause::HigherThread { .. } | Cause::Inherits { .. })
+        let ahead = self.ahead(thread, at);
+        matches!(
+            ahead,
+            Cause::HigherThread { .. }
+                | Cause::Inherits { .. }
+                | Cause::Reserved { higher: true, .. }
+        )
     }
 
     /// A thread ran although the sample's was ready, or would have been.
     fn ahead(&self, thread: u16, at: usize) -> Cause {
         let named = self.named(thread, at);
+        if let Some(Why { on, because, higher }) = self.times().why(thread, self.sample.thread, at)
+        {
+            return Cause::Reserved { thread: named, on, because, higher };
+        }
         let lender = self.waits.lender(self.lives, thread, at);
         match (self.priority(thread, at), self.priority(self.sample.thread, at)) {
             (Some(priority), Some(own)) if priority > own => match lender {

@@ -4,6 +4,7 @@ use super::queues::Queues;
 use super::tracks;
 use super::writer::{Draft, Writer};
 use crate::lives::{Lives, State, Stretch};
+use crate::reservations::{Times, policy_name};
 use crate::timeline::{error_name, point_name};
 use crate::{Entry, Moment, Names, Sections, Trace, Waits, What};
 use abi::trace::{Awaited, Event, NO_THREAD, Undone, Way};
@@ -20,6 +21,7 @@ pub(super) fn write(
     let waits = Waits::of(trace, lives);
     let mut scene = Scene {
         writer,
+        trace,
         names,
         lives,
         waits: &waits,
@@ -71,6 +73,7 @@ fn changes(lives: &Lives) -> Vec<(usize, usize, usize)> {
 /// What is known on the way through a trace.
 struct Scene<'a> {
     writer: &'a mut Writer,
+    trace: &'a Trace,
     names: &'a Names,
     lives: &'a Lives,
     waits: &'a Waits,
@@ -119,10 +122,25 @@ impl Scene<'_> {
         };
         self.running[life] = state == State::Running;
         if state == State::Running {
-            draft = draft.number("cpu", self.cpu).number("prio", prio(priority));
+            draft = draft.number("cpu", self.cpu);
+            draft = self.on(draft, self.lives.all[life].thread, index, priority);
             draft = draft.flows_in(self.waiting.remove(&life).unwrap_or_default());
         }
         self.writer.event(ns, draft);
+    }
+
+    /// On what a thread runs: its reservation, the class of that and what decides there, and its
+    /// priority in its CPU's root.
+    fn on(&self, draft: Draft, thread: u16, index: usize, priority: Option<u16>) -> Draft {
+        let Scene { trace, names, lives, waits, .. } = *self;
+        let Some(leaf) = (Times { trace, names, lives, waits }).leaf(thread, index) else {
+            return draft.number("prio", prio(priority));
+        };
+        draft
+            .number("prio", prio(Some(names.level(leaf))))
+            .text("leaf", names.path_name(leaf))
+            .text("class", names.class_of(leaf).unwrap_or("root").to_string())
+            .text("policy", policy_name(names.policy_above(leaf)).to_string())
     }
 
     /// Something happens that is more than a change of state.

@@ -72,7 +72,7 @@ pub fn timeline(trace: &Trace, names: &Names, view: &View) -> String {
     let to = to.max(from + 1);
     let (lives, sections) = (Lives::of(trace, names), Sections::of(trace));
     let mut window = Window { from, to, columns: 1 };
-    let (chosen, others) = choose(&lives, window, view.threads);
+    let (chosen, others) = choose(&lives, names, window, view.threads);
     let titles: Vec<String> = chosen.iter().map(|&life| title(&lives, names, life)).collect();
     let cpus: Vec<String> = trace.held().map(|cpu| format!("CPU {cpu}")).collect();
     let widest = titles.iter().chain(&cpus).map(|title| title.chars().count()).max().unwrap_or(0);
@@ -92,6 +92,7 @@ pub fn timeline(trace: &Trace, names: &Names, view: &View) -> String {
         text += &format!("... and {others} more {threads}, less busy\n");
     }
     text += &wrapped(bars::LEGEND, width, "         ");
+    text += &wrapped(&reserved(&lives, names, &chosen), width, "         ");
     text + &wrapped(&events::list(trace, names, &lives, window, view.events), width, EVENT_INDENT)
 }
 
@@ -118,10 +119,25 @@ fn line(title: &str, width: usize, bar: &str) -> String {
     format!("{title:<width$}  {bar}").trim_end().to_string() + "\n"
 }
 
+/// Where threads run that have reservations, a line for each.
+fn reserved(lives: &Lives, names: &Names, chosen: &[usize]) -> String {
+    let line = |life: &usize| {
+        let place = names.place(names.leaf_of(lives, *life)?);
+        Some(format!("{} runs on {place}\n", names.life(lives, *life)))
+    };
+    chosen.iter().filter_map(line).collect()
+}
+
+/// A thread's priority, or that of what it runs on in its CPU's root.
+fn level(lives: &Lives, names: &Names, life: usize) -> Option<u16> {
+    let leaf = names.leaf_of(lives, life).map(|leaf| names.level(leaf));
+    leaf.or(lives.all[life].priority)
+}
+
 /// A thread's name with its priority.
 fn title(lives: &Lives, names: &Names, life: usize) -> String {
     let name = names.life(lives, life);
-    let priority = match lives.all[life].priority {
+    let priority = match level(lives, names, life) {
         Some(priority) if priority != abi::trace::NO_THREAD => format!(" {priority}"),
         _ => String::new(),
     };
@@ -135,7 +151,7 @@ fn title(lives: &Lives, names: &Names, life: usize) -> String {
 
 /// The threads that ran longest in the window, in the order of their priorities, and how many more
 /// there were.
-fn choose(lives: &Lives, window: Window, most: usize) -> (Vec<usize>, usize) {
+fn choose(lives: &Lives, names: &Names, window: Window, most: usize) -> (Vec<usize>, usize) {
     let mut busy: Vec<(u64, usize)> = Vec::new();
     for (index, life) in
         lives.all.iter().enumerate().filter(|(_, l)| lives.idles(l.thread).is_none())
@@ -156,7 +172,7 @@ fn choose(lives: &Lives, window: Window, most: usize) -> (Vec<usize>, usize) {
     let others = busy.len().saturating_sub(most);
     busy.truncate(most);
     let mut chosen: Vec<usize> = busy.into_iter().map(|(_, index)| index).collect();
-    chosen.sort_by_key(|&index| (std::cmp::Reverse(lives.all[index].priority), index));
+    chosen.sort_by_key(|&index| (std::cmp::Reverse(level(lives, names, index)), index));
     (chosen, others)
 }
 
