@@ -42,11 +42,14 @@ pub fn measured(path: &Path) -> Result<Overheads> {
         let how = "write it by `./giusto trace SYSTEM --overheads --json`";
         usage(format!("{shown} has no overheads ({error}); {how}"))
     })?;
-    of(&trace).map_err(|missing| usage(format!("{shown} has no samples of `{missing}`")))
+    of(&trace).map_err(|missing| {
+        let mend = "measure a run in which it occurs: without its cost no bound holds";
+        usage(format!("{shown} has no samples of `{missing}`; {mend}"))
+    })
 }
 
-/// The longest costs in a trace; an error names one that was not seen. A timer interrupt without
-/// ticks is the interrupt that releases a thread.
+/// The longest costs in a trace; an error names one that was not seen. Where no tick was, a timer's
+/// interrupt takes at most what releases a thread and switches to it.
 fn of(trace: &Trace) -> Result<Overheads, &'static str> {
     let longest = |kind: &'static str| {
         let own = trace.overheads.iter().filter(|measured| measured.overhead == kind);
@@ -56,12 +59,10 @@ fn of(trace: &Trace) -> Result<Overheads, &'static str> {
         longest.map(|steps| u64::try_from(time(steps)).unwrap_or(u64::MAX)).ok_or(kind)
     };
     let release = longest("release")?;
-    let decision = longest("scheduling").unwrap_or(0);
-    Ok(Overheads {
-        release,
-        context_switch: longest("context switch")?.saturating_add(decision),
-        timer_interrupt: longest("tick").map_or(release, |tick| tick.max(release)),
-    })
+    let context_switch = longest("context switch")?.saturating_add(longest("scheduling")?);
+    let whole = release.saturating_add(context_switch);
+    let timer_interrupt = longest("tick").map_or(whole, |tick| tick.max(release));
+    Ok(Overheads { release, context_switch, timer_interrupt })
 }
 
 #[cfg(test)]
@@ -79,19 +80,21 @@ mod tests {
     #[test]
     fn the_longest_of_all_cpus_counts() {
         let rows = [row("release", 3000), row("release", 3001), row("context switch", 900)];
-        let found = of(&trace(&rows.join(",")));
-        let expected = Overheads { release: 1001, context_switch: 300, timer_interrupt: 1001 };
+        let decides = [row("scheduling", 300)];
+        let found = of(&trace(&[&rows[..], &decides].concat().join(",")));
+        let expected = Overheads { release: 1001, context_switch: 400, timer_interrupt: 1401 };
         assert_eq!(found, Ok(expected));
-        let more = [row("scheduling", 300), row("tick", 6000)];
-        let found = of(&trace(&[&rows[..], &more].concat().join(",")));
-        let expected = Overheads { context_switch: 400, timer_interrupt: 2000, ..expected };
-        assert_eq!(found, Ok(expected));
+        let ticks = [row("tick", 6000)];
+        let found = of(&trace(&[&rows[..], &decides, &ticks].concat().join(",")));
+        assert_eq!(found, Ok(Overheads { timer_interrupt: 2000, ..expected }));
     }
 
     #[test]
     fn what_was_not_seen_is_named() {
         let none = "{\"overhead\": \"context switch\", \"statistics\": null}";
         assert_eq!(of(&trace(&[&row("release", 1), none].join(","))), Err("context switch"));
+        let rows = [row("release", 1), row("context switch", 2), row("tick", 3)];
+        assert_eq!(of(&trace(&rows.join(","))), Err("scheduling"));
         assert!(measured(Path::new("no-such-file")).unwrap_err().is::<crate::failure::Usage>());
     }
 }

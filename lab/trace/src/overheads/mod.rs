@@ -21,13 +21,14 @@ use std::fmt;
 pub enum Kind {
     /// A decision by the ready queue: from the last event before the section's first
     /// `LazyDequeue` or `LookUp` (other than of the ready queue itself) to the section's `Switch`,
-    /// or to its last `LookUp` when the same thread goes on.
+    /// or to its last `LookUp` when the same thread goes on. Where a tree decides, to the `Switch`
+    /// from the last event before it that is not of a queue: with charges and budgets that come back.
     Scheduling,
     /// `Switch` to `Exit`.
     ContextSwitch,
     /// `Enter` of the timer's or a device's interrupt to the first `Wake`.
     Release,
-    /// `Tick` to `Exit`.
+    /// `Tick` to `Exit`; where a tree decides, a timer's interrupt that releases no thread.
     Tick,
     /// The counter read by a program to the `Enter` that follows.
     CallIn,

@@ -1,14 +1,19 @@
 //! Pairs of events inside a kernel section.
 
 use super::{Kind, Overhead};
-use crate::{Section, Sections, Trace};
+use crate::{Entry, Section, Sections, Trace};
 use abi::trace::Event;
 
 /// Adds the samples of all sections; pairs that a gap has torn are dropped.
 pub(super) fn collect(trace: &Trace, sections: &Sections, all: &mut [Overhead]) {
+    let looks_up = trace.moments.iter().any(|moment| moment.event == Event::LookUp);
     for overhead in all {
         for section in &sections.whole {
-            if let Some((from, to)) = pair(trace, section, overhead.kind) {
+            let pair = match looks_up {
+                true => pair(trace, section, overhead.kind),
+                false => pair_in_tree(trace, section, overhead.kind),
+            };
+            if let Some((from, to)) = pair {
                 overhead.add(Some(trace.net(from, to)));
             }
         }
@@ -33,6 +38,26 @@ fn pair(trace: &Trace, section: &Section, kind: Kind) -> Option<(usize, usize)> 
         Kind::Release if section.entry.is_interrupt() => (0, first(Event::Wake)?),
         Kind::Tick => (first(Event::Tick)?, moments.len() - 1),
         Kind::Release | Kind::CallIn | Kind::CallOut | Kind::CrossCpu => return None,
+    };
+    Some((section.first + from, section.first + to))
+}
+
+/// The same where no decision is a look-up: a scheduling tree decides. What leaves and joins it, is
+/// charged and comes back is part of the decision, and it has timer interrupts of its own.
+fn pair_in_tree(trace: &Trace, section: &Section, kind: Kind) -> Option<(usize, usize)> {
+    let moments = section.moments(trace);
+    let first = |event| moments.iter().position(|moment| moment.event == event);
+    let (from, to) = match kind {
+        Kind::Scheduling => {
+            let switch = first(Event::Switch)?;
+            let queueing = |event| matches!(event, Event::Insert | Event::Remove | Event::Preempt);
+            (moments[..switch].iter().rposition(|moment| !queueing(moment.event))?, switch)
+        }
+        Kind::Tick if section.entry == Entry::Timer && first(Event::Wake).is_none() => {
+            (0, moments.len() - 1)
+        }
+        Kind::Tick => return None,
+        _ => return pair(trace, section, kind),
     };
     Some((section.first + from, section.first + to))
 }
