@@ -6,6 +6,7 @@ use super::blocking::{self, Delay};
 use super::one_cpu;
 use super::shared::{OnCpu, reports, without_limit};
 use super::tree::{is_adaptive, is_decidable, is_unknown};
+use super::waits;
 use crate::commands::{fitted, table, wrapped};
 use analysis::tree::{LeafReport, Report, ServerReport};
 use analysis::{Overheads, Verdict};
@@ -20,6 +21,8 @@ pub struct Decided {
     cpus: Vec<OnCpu>,
     /// What budgets that follow demand are at least and at most.
     adaptive: Vec<Follows>,
+    /// What each task may call without saying so, by its name.
+    unless: BTreeMap<String, Vec<String>>,
     /// What is to be known beside.
     notes: Vec<String>,
     /// Whether each deadline must be met for sure.
@@ -33,14 +36,23 @@ pub fn decide(system: &System, overheads: Overheads) -> Option<Decided> {
         advised::round(system, overheads, &mut cpus);
         cpus
     };
-    let decided = || Decided {
+    let decided = |cpus: Vec<OnCpu>| Decided {
         overheads,
-        cpus: advised(),
+        unless: unless(system, &cpus),
+        cpus,
         adaptive: adaptive::all(system),
         notes: notes(system),
         required: system.bounds_required,
     };
-    is_decidable(system).then(decided)
+    is_decidable(system).then(|| decided(advised()))
+}
+
+/// What tasks with a bound may call without saying so.
+fn unless(system: &System, cpus: &[OnCpu]) -> BTreeMap<String, Vec<String>> {
+    let leaves = cpus.iter().flat_map(|on| &on.report.leaves);
+    let tasks = leaves.filter(|leaf| leaf.verdict.fits()).map(|leaf| name(&leaf.path));
+    let named = tasks.map(|task| (task.to_string(), waits::undeclared(system, task)));
+    named.filter(|(_, calls)| !calls.is_empty()).collect()
 }
 
 /// What of the reservations is likely not meant.
@@ -111,11 +123,17 @@ impl Decided {
     pub fn text(&self) -> String {
         let mut text = String::new();
         for OnCpu { cpu, report, delays } in &self.cpus {
-            let fits = if report.fits() { "fits" } else { "does not fit" };
+            let of_here = |leaf: &LeafReport| self.unless.contains_key(name(&leaf.path));
+            let fits = match (report.fits(), report.leaves.iter().any(of_here)) {
+                (true, false) => "fits",
+                (true, true) => "fits, unless tasks make calls that the manifest does not declare",
+                (false, _) if is_undecided(report) => "is not decided",
+                (false, _) => "does not fit",
+            };
             let of =
                 one_cpu(*cpu).map_or("What all CPUs share".to_string(), |cpu| format!("CPU {cpu}"));
             text += &format!("\n{of} {fits}.\n");
-            text += &tasks(report);
+            text += &tasks(report, &self.unless);
             text += &servers(report);
             text += &blocking::text(delays);
             for reason in reasons(report, delays) {
@@ -147,7 +165,12 @@ impl Decided {
     pub fn document(&self) -> Value {
         let Overheads { release, context_switch, timer_interrupt } = self.overheads;
         let cpu = |OnCpu { cpu, report, delays }: &OnCpu| {
-            let tasks = report.leaves.iter().map(|leaf| task_document(leaf, delays));
+            let tasks = report.leaves.iter().map(|leaf| {
+                let mut document = task_document(leaf, delays);
+                let calls = self.unless.get(name(&leaf.path));
+                document["unless_it_calls"] = json!(calls.map_or(&[][..], |calls| &calls[..]));
+                document
+            });
             let classes = report.classes.iter().map(|class| {
                 let (path, policy) = (&class.path, class.policy);
                 json!({"path": path, "policy": policy, "fits": class.fits, "reason": class.reason})
@@ -229,7 +252,13 @@ pub(super) fn name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-fn tasks(report: &Report) -> String {
+/// Whether all that does not fit is not decided, for want of steps.
+fn is_undecided(report: &Report) -> bool {
+    let mut late = report.leaves.iter().filter(|leaf| !leaf.verdict.fits()).peekable();
+    late.peek().is_some() && late.all(|leaf| matches!(leaf.verdict, Verdict::Unknown(_)))
+}
+
+fn tasks(report: &Report, unless: &BTreeMap<String, Vec<String>>) -> String {
     if report.leaves.is_empty() {
         return "\nNothing on it has a deadline.\n".to_string();
     }
@@ -240,17 +269,21 @@ fn tasks(report: &Report) -> String {
             let sign = if slack < 0 { "-" } else { "" };
             format!("{sign}{}", time(u64::try_from(slack.unsigned_abs()).unwrap_or(u64::MAX)))
         });
-        let said = match &leaf.verdict {
-            Verdict::Fits { .. } => "fits",
-            Verdict::Late { .. } | Verdict::Exceeded(_) | Verdict::Unbounded => "late",
-            Verdict::Unknown(_) => "not decided",
-            _ => "no bound",
+        let said = match (&leaf.verdict, unless.get(name(&leaf.path))) {
+            (Verdict::Fits { .. }, None) => "fits".to_string(),
+            (Verdict::Fits { .. }, Some(calls)) => {
+                let calls: Vec<String> = calls.iter().map(|call| format!("`{call}`")).collect();
+                format!("fits, unless it calls {}", calls.join(", "))
+            }
+            (Verdict::Late { .. } | Verdict::Exceeded(_) | Verdict::Unbounded, _) => "late".into(),
+            (Verdict::Unknown(_), _) => "not decided".into(),
+            _ => "no bound".into(),
         };
         let none = || "-".to_string();
         let bound = bound.map_or_else(none, |bound| format!("<= {}", time(bound)));
         let slack = slack.unwrap_or_else(none);
         let task = name(&leaf.path).to_string();
-        rows.add_row([task, bound, time(leaf.deadline), slack, said.to_string()]);
+        rows.add_row([task, bound, time(leaf.deadline), slack, said]);
     }
     format!("\n{}", fitted(rows))
 }

@@ -7,6 +7,7 @@ mod decided;
 mod overheads;
 mod shared;
 mod tree;
+mod waits;
 
 use super::{print_json, wrapped};
 use crate::cli::Check;
@@ -123,7 +124,7 @@ fn notes(system: &System) -> Vec<String> {
         let able = able.join(" or ");
         format!("machine {name} has at most {most} CPUs; a system of {cpus} runs with {able}")
     };
-    unable.into_iter().map(note).collect()
+    unable.into_iter().map(note).chain(waits::notes(system)).collect()
 }
 
 /// Checks that there is a program for every domain, without building any.

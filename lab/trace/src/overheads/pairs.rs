@@ -6,7 +6,8 @@ use abi::trace::Event;
 
 /// Adds the samples of all sections; pairs that a gap has torn are dropped.
 pub(super) fn collect(trace: &Trace, sections: &Sections, all: &mut [Overhead]) {
-    let looks_up = trace.moments.iter().any(|moment| moment.event == Event::LookUp);
+    let by_priority = |event| matches!(event, Event::LookUp | Event::Tick);
+    let looks_up = trace.moments.iter().any(|moment| by_priority(moment.event));
     for overhead in all {
         for section in &sections.whole {
             let pair = match looks_up {

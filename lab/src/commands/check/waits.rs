@@ -1,0 +1,209 @@
+//! What tasks may wait for that the manifest does not say of them.
+
+use super::decided::time;
+use super::tree::loads;
+use abi::Rights;
+use abi::object::Resource;
+use manifest::{Domain, Shared, System};
+
+/// The endpoints that a task, or what runs on a reservation, may call by its capabilities, and of
+/// which no section of its domain tells: a bound holds only if it does not.
+pub fn undeclared(system: &System, task: &str) -> Vec<String> {
+    let node = system.reservations.iter().position(|node| node.name == task);
+    let runs = |domain: &Domain| match node {
+        Some(node) => system.domains_on(node).contains(&domain.name.as_str()),
+        None => loads(domain).any(|(name, ..)| name == task),
+    };
+    let mut endpoints: Vec<usize> = Vec::new();
+    for domain in system.domains.iter().filter(|domain| runs(domain)) {
+        let may = |endpoint: &usize| may_call(system, domain, *endpoint);
+        let found = (0..system.endpoints.len()).filter(may);
+        endpoints.extend(found.filter(|endpoint| !declares(domain, *endpoint)));
+    }
+    endpoints.sort_unstable();
+    endpoints.dedup();
+    endpoints.into_iter().map(|endpoint| system.endpoints[endpoint].name.clone()).collect()
+}
+
+/// What is to be known of endpoints and of who serves them.
+pub fn notes(system: &System) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (index, endpoint) in system.endpoints.iter().enumerate() {
+        let name = &endpoint.name;
+        let servers = system.servers(index);
+        let callers: Vec<&Domain> =
+            system.domains.iter().filter(|it| it.may(index, Rights::SEND)).collect();
+        let handled = system.domains.iter().filter_map(|it| it.fault_handler.as_ref());
+        let is_handler = handled.map(|handler| handler.endpoint).any(|it| it == index);
+        if servers.is_empty()
+            && let Some(caller) = callers.first()
+        {
+            let caller = &caller.name;
+            notes.push(format!(
+                "no domain may receive from endpoint `{name}`: a message of `{caller}` waits \
+                 there for ever, unless it has a deadline"
+            ));
+        }
+        if callers.is_empty()
+            && !servers.is_empty()
+            && !is_handler
+            && endpoint.notification.is_none()
+        {
+            let server = &system.domains[servers[0]].name;
+            notes.push(format!(
+                "no domain may send to endpoint `{name}`, from which `{server}` may receive"
+            ));
+        }
+        for server in servers.iter().map(|server| &system.domains[*server]) {
+            if server.may(index, Rights::SEND) && servers.len() == 1 && is_single(server) {
+                let server = &server.name;
+                notes.push(format!(
+                    "`{server}` may call endpoint `{name}`, from which it alone receives, with its \
+                     only thread: such a call waits for ever, unless it has a deadline"
+                ));
+            }
+            notes.extend(held(system, (name, index), server));
+        }
+    }
+    notes.extend(cycle(system));
+    notes
+}
+
+/// Whether a domain has one thread, and makes no other thread or domain that could answer it.
+fn is_single(domain: &Domain) -> bool {
+    let more = [Resource::Threads, Resource::Domains];
+    domain.threads == 1 && more.iter().all(|resource| domain.quota[*resource as usize] == 0)
+}
+
+/// How a server without a reservation lets its callers hold each other, under the kernel with the
+/// tree: it runs on the time of the caller that it works for.
+fn held(system: &System, (name, index): (&str, usize), server: &Domain) -> Option<String> {
+    if !system.needs_tree() || server.reservation.is_some() {
+        return None;
+    }
+    let budgets = system.domains.iter().filter(|domain| domain.may(index, Rights::SEND));
+    let budgets: Vec<(&str, u64, u64)> = budgets
+        .filter_map(|domain| {
+            let limit = system.reservations[domain.reservation?].limit?;
+            let is_limit = limit.budget < limit.period;
+            is_limit.then_some((domain.name.as_str(), limit.budget, limit.period))
+        })
+        .collect();
+    let callers = system.domains.iter().filter(|domain| domain.may(index, Rights::SEND)).count();
+    let (caller, budget, period) = *budgets.iter().max_by_key(|(.., period)| period)?;
+    (callers > 1).then(|| {
+        format!(
+            "`{}` has no reservation: unless it says that it serves `{name}`, it runs on its \
+             caller's time, and stands still when that is used up. `{caller}`, which has {} in {}, \
+             can so hold the other callers for {} each time",
+            server.name,
+            time(budget),
+            time(period),
+            time(period - budget)
+        )
+    })
+}
+
+/// Domains that may call each other in a ring, each with a single endpoint's name.
+fn cycle(system: &System) -> Option<String> {
+    let calls = |from: usize, to: usize| {
+        from != to
+            && (0..system.endpoints.len()).any(|endpoint| {
+                system.domains[from].may(endpoint, Rights::SEND)
+                    && system.domains[to].may(endpoint, Rights::RECEIVE)
+            })
+    };
+    let count = system.domains.len();
+    let mut path: Vec<usize> = Vec::new();
+    let mut done = vec![false; count];
+    for start in 0..count {
+        if let Some(ring) = ring_from(start, &calls, &mut path, &mut done, count) {
+            let name = |at: &usize| format!("`{}`", system.domains[*at].name);
+            let names: Vec<String> = ring.iter().map(name).collect();
+            return Some(format!(
+                "{} may call each other in a ring: if each waits for the next one, none goes on",
+                names.join(", ")
+            ));
+        }
+    }
+    None
+}
+
+/// A ring of calls that a search in depth comes upon.
+fn ring_from(
+    at: usize,
+    calls: &impl Fn(usize, usize) -> bool,
+    path: &mut Vec<usize>,
+    done: &mut [bool],
+    count: usize,
+) -> Option<Vec<usize>> {
+    if let Some(first) = path.iter().position(|on| *on == at) {
+        return Some(path[first..].to_vec());
+    }
+    if std::mem::replace(&mut done[at], true) {
+        return None;
+    }
+    path.push(at);
+    let found = (0..count)
+        .filter(|to| calls(at, *to))
+        .find_map(|to| ring_from(to, calls, path, done, count));
+    path.pop();
+    found
+}
+
+fn may_call(system: &System, domain: &Domain, endpoint: usize) -> bool {
+    domain.may(endpoint, Rights::SEND) && !system.servers(endpoint).is_empty()
+}
+
+/// Whether a domain's manifest says how long its calls to an endpoint take.
+fn declares(domain: &Domain, endpoint: usize) -> bool {
+    let tasks = domain.tasks.iter().flat_map(|task| &task.sections);
+    let mut sections = domain.sections.iter().chain(tasks);
+    sections.any(|section| section.shared == Shared::Endpoint(endpoint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RIGHTS: [&str; 4] = ["", "send", "receive", "send receive"];
+
+    /// Two domains with these rights to one endpoint, and so many threads each.
+    fn system(rights: [&str; 2], threads: u32) -> System {
+        let mut text = "[system]\nname = \"waits\"\n[[endpoint]]\nname = \"door\"\n".to_string();
+        for (name, rights) in ["first", "second"].into_iter().zip(rights) {
+            let list: Vec<_> = rights.split(' ').map(|it| format!("\"{it}\"")).collect();
+            let rights = format!("rights = [{}]", list.join(","));
+            let cap = match list[0].as_str() {
+                "\"\"" => String::new(),
+                _ => format!("{{ name = \"door\", endpoint = \"door\", {rights} }}"),
+            };
+            text += &format!(
+                "[[domain]]\nname = \"{name}\"\nprogram = \"hello\"\npriority = 50\n\
+                 threads = {threads}\ncaps = [{cap}]\n"
+            );
+        }
+        manifest::parse(&text, "waits.toml".as_ref()).unwrap_or_else(|wrong| panic!("{wrong}"))
+    }
+
+    #[test]
+    fn each_note_is_true() {
+        for (first, second) in RIGHTS.into_iter().flat_map(|one| RIGHTS.map(|other| (one, other))) {
+            for threads in [1, 2] {
+                let notes = notes(&system([first, second], threads)).join("\n");
+                let has = |right: &str| [first, second].map(|rights| rights.contains(right));
+                let (sends, receives) = (has("send"), has("receive"));
+                let any = |which: [bool; 2]| which[0] || which[1];
+                let said = |words: &str| notes.contains(words);
+                let case = format!("{first}; {second}; {threads}: {notes}");
+                assert_eq!(said("no domain may receive"), any(sends) && !any(receives), "{case}");
+                assert_eq!(said("no domain may send"), any(receives) && !any(sends), "{case}");
+                let alone = |at: usize| sends[at] && receives[at] && !receives[1 - at];
+                let itself = threads == 1 && (alone(0) || alone(1));
+                assert_eq!(said("it alone receives"), itself, "{case}");
+                let ring = sends == [true; 2] && receives == [true; 2];
+                assert_eq!(said("in a ring"), ring, "{case}");
+            }
+        }
+    }
+}
