@@ -78,11 +78,7 @@ fn lock_of(common: Words) -> RwLock {
 }
 
 /// A helper waits for something, and says how that ended.
-fn come(
-    env: &Env,
-    argument: u64,
-    want: impl FnOnce(Words, ThreadId, Wait) -> Result<(), Error>,
-) {
+fn come(env: &Env, argument: u64, want: impl FnOnce(Words, ThreadId, Wait) -> Result<(), Error>) {
     let me = Me::new(env, argument);
     let wait = match me.a == GIVES_UP[0] {
         true => Wait::until(system::clock() + SOON),
@@ -104,8 +100,8 @@ fn ended(bench: &Bench, helper: Helper) -> u64 {
     bench.words(helper).get(ENDED)
 }
 
-/// Three helpers wait for something, of which the first or the second gives up: the two others, in the order in which
-/// they came.
+/// Three helpers wait for something, of which the first or the second gives up: the two others, in
+/// the order in which they came.
 fn two_left(bench: &Bench, work: Work, gives_up: usize) -> Result<[Helper; 2], Why> {
     bench.common().set(CAME, 0);
     let slots = |n| if n == gives_up { GIVES_UP } else { STAYS };
