@@ -125,6 +125,10 @@ pub enum Call {
     /// What the reservation in slot `a0` has had: CPU time (result 0), how often its budget was
     /// exhausted (result 1, its node in the high half); of a leaf's jobs how many have ended and
     /// how many of these too late, the longest time from release to end, and from deadline to end.
+    /// With `a1` 1 of a leaf's job that is released, or the last one: its number, whether it has
+    /// ended, how long it takes, how much of that behind its deadline. With
+    /// [`UNSERVED`](crate::reservation::UNSERVED) what was left of a periodic server's budgets when
+    /// their periods ended, in nanoseconds, while something inside was ready.
     ReservationInspect = 53,
 
     /// Names the thread or domain in slot `a0`, for people: `a1` and `a2` are the name, which

@@ -20,6 +20,10 @@ pub const LEAST_BUDGET: u64 = 1_000;
 /// Windows that one class of time partitions can have, gaps included.
 pub const WINDOWS: usize = 32;
 
+/// What [`ReservationInspect`](crate::call::Call::ReservationInspect) takes to tell what was left
+/// of budgets.
+pub const UNSERVED: u64 = 2;
+
 /// Four message words.
 pub type Words = [u64; 4];
 
@@ -321,11 +325,13 @@ mod tests {
     #[test]
     fn what_is_encoded_is_decoded() {
         let curve = Curve { slope: 1, bend: u64::MAX, rest: WHOLE };
+        let guaranteed = Some(Curve { slope: 2, bend: 3, rest: 4 });
         let shares = [
             Share::Priority(511),
             Share::Deadline,
             Share::curve(curve),
             Share::Curve { guaranteed: None, share: curve },
+            Share::Curve { guaranteed, share: curve },
             Share::Partition { number: 3, priority: u16::MAX },
         ];
         for share in shares {
@@ -346,5 +352,21 @@ mod tests {
         for policy in Policy::ALL {
             assert_eq!(Policy::from_code(policy as u64), Some(policy));
         }
+    }
+
+    /// Programs in C and those of other versions have the same words: what is swapped on both sides
+    /// here is seen there.
+    #[test]
+    fn each_number_has_its_word() {
+        let [guaranteed, share] =
+            [[1, 2, 3], [4, 5, 6]].map(|[slope, bend, rest]| (slope, u64::from(bend), rest));
+        let curve = |(slope, bend, rest)| Curve { slope, bend, rest };
+        let share = Share::Curve { guaranteed: Some(curve(guaranteed)), share: curve(share) };
+        assert_eq!(share.encode(), (3, [1 << 32 | 3, 2, 4 << 32 | 6, 5]));
+        assert_eq!(Share::Partition { number: 3, priority: 7 }.encode(), (5, [3, 7, 0, 0]));
+        assert_eq!(Share::Priority(7).encode(), (1, [7, 0, 0, 0]));
+        let limit = Budget::new(Server::Sporadic, 5, 6);
+        assert_eq!(Budget::encode(Some(limit)), [4, 5, 6, 0]);
+        assert_eq!(Timing::encode(Some(Timing { deadline: 8, period: 9 })), [8, 9, 0, 0]);
     }
 }

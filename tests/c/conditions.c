@@ -37,6 +37,17 @@ static void await_briefly(uint64_t n)
         told = -1;
 }
 
+/* Gives up at a deadline, if what is waited for has not come. */
+static void give_up(uint64_t n)
+{
+    struct timespec soon = in(n);
+    int error = pthread_mutex_lock(&mutex);
+    while (error == 0 && filled == 0)
+        error = pthread_cond_timedwait(&cond, &mutex, &soon);
+    told |= error != ETIMEDOUT;
+    told |= pthread_mutex_unlock(&mutex);
+}
+
 /* Puts so much in, and wakes one thread or all. */
 static int fill(unsigned much, int (*wake)(pthread_cond_t *), int locked)
 {
@@ -61,6 +72,22 @@ static void gather(void (*work)(uint64_t))
     }
 }
 
+/* Two threads that wait behind one that gives up are woken as if it had never been there. */
+static int behind(const char *kind, void (*work)(uint64_t))
+{
+    filled = came = 0;
+    told = 0;
+    run(1, MIDDLE, give_up, 10 * MILLISECOND);
+    for (unsigned n = 2; n <= 3; n++) {
+        settle();
+        run(n, MIDDLE, work, n);
+    }
+    giusto_sleep(20 * MILLISECOND);
+    return check_of(kind, "who waits behind one that gives up is woken in turn",
+        came == 0 && fill(1, pthread_cond_signal, 1) == 0 && came == 2
+            && fill(1, pthread_cond_signal, 0) == 0 && came == 23 && told == 0);
+}
+
 /* One thread, then all, by a thread that owns the mutex or does not. */
 static int woken(const char *kind, void (*work)(uint64_t))
 {
@@ -72,7 +99,7 @@ static int woken(const char *kind, void (*work)(uint64_t))
     gather(work);
     failed += check_of(kind, "all are woken, in the order of their coming",
         fill(3, pthread_cond_broadcast, 0) == 0 && came == 123 && told == 0);
-    return failed;
+    return failed + behind(kind, work);
 }
 
 /* A mutex of each kind. */

@@ -24,6 +24,12 @@ static void lock_and_count(uint64_t n)
     told |= pthread_mutex_unlock(&mutex);
 }
 
+static void give_up(uint64_t n)
+{
+    struct timespec soon = in(n);
+    told = pthread_mutex_timedlock(&mutex, &soon);
+}
+
 static void unlock(uint64_t n)
 {
     (void)n;
@@ -62,6 +68,17 @@ static int normal(void)
     pthread_mutex_unlock(&mutex);
     settle();
     failed += check("it goes to the threads in the order of their coming", came == 123);
+    pthread_mutex_lock(&mutex);
+    came = 0;
+    run(1, HIGH, give_up, 10 * MILLISECOND);
+    for (unsigned n = 2; n <= 3; n++)
+        run(n, HIGH, lock_and_count, n);
+    giusto_sleep(20 * MILLISECOND);
+    failed += check("one thread gives up, and those behind it go on waiting",
+        told == ETIMEDOUT && came == 0);
+    pthread_mutex_unlock(&mutex);
+    settle();
+    failed += check("they get it in turn", told == 0 && came == 23);
     failed += check("a free mutex is locked whatever the deadline",
         pthread_mutex_timedlock(&mutex, &past) == 0 && pthread_mutex_unlock(&mutex) == 0);
     failed += check("it cannot be unlocked twice", pthread_mutex_unlock(&mutex) == EPERM);

@@ -10,7 +10,7 @@ use crate::port::{Context, Port};
 use crate::tree::Home;
 use abi::call::{Call, Setting};
 use abi::object::Resource;
-use abi::reservation::{Budget, Policy, Share, Timing, Window, Words};
+use abi::reservation::{Budget, Policy, Share, Timing, UNSERVED, Window, Words};
 use abi::{Error, Kind, Rights};
 use policies::tree::{Fallback, Frame, NodeId, NodeState, Tree, TreeError};
 
@@ -343,6 +343,10 @@ impl<P: Port> Manager<'_, P> {
 
     fn inspect_reservation(&self, own: Ref<Domain<P>>, slot: u64, of: u64) -> Result<Done, Error> {
         let node = self.node(self.reservation(own, slot, Rights::NONE)?);
+        if of == UNSERVED {
+            let unserved = self.tree(|tree| tree.unserved(node))?.ok_or(Error::WrongState)?;
+            return Ok(Done::Values(unserved, 0));
+        }
         if flag(of)? {
             let now = self.kernel.port.now();
             let job = self.tree(|tree| tree.job(node, now))?.ok_or(Error::WrongState)?;

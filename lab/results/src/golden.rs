@@ -132,6 +132,18 @@ impl Golden {
         reports.iter().flat_map(|report| self.check_one(report)).collect()
     }
 
+    /// What differs of those figures of a report that a table of another name than the
+    /// experiment's records, as those of another machine are.
+    pub fn check_table(&self, table: &str, report: &Report) -> Vec<Deviation> {
+        let deviation = |(key, recorded): (String, Figure)| {
+            let (experiment, measured) = (table.to_string(), report.figure(&key));
+            let (recorded, limit) = (Some(recorded), false);
+            let differs = measured != recorded;
+            differs.then_some(Deviation { experiment, key, recorded, measured, limit })
+        };
+        self.recorded(table).into_iter().filter_map(deviation).collect()
+    }
+
     /// What passes its limits.
     pub fn check_limits(&self, report: &Report) -> Vec<Deviation> {
         self.check_limits_of(report, |_| true)

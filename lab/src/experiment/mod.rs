@@ -167,7 +167,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 34] = [
+pub static EXPERIMENTS: [&Experiment; 35] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -196,6 +196,7 @@ pub static EXPERIMENTS: [&Experiment; 34] = [
     &inheritance_approaches::EXPERIMENT,
     &tree_cost::EXPERIMENT,
     &futex_cost::EXPERIMENT,
+    &futex_cost::across::EXPERIMENT,
     &schedulability::EXPERIMENT,
     &partitions::EXPERIMENT,
     &mixed_criticality::EXPERIMENT,

@@ -98,7 +98,7 @@ const CONSTANTS: &[Constant] = constants! {
         Rights::DESTROY, Rights::RESERVE, Rights::DIVIDE, Rights::ALL;
     "reservation", "": reservation::LEVELS, reservation::WHOLE, reservation::LONGEST,
         reservation::SHORTEST, reservation::SHORTEST_WINDOW, reservation::LEAST_BUDGET,
-        reservation::WINDOWS;
+        reservation::WINDOWS, reservation::UNSERVED;
     "answer", "ANSWER_": answer::DONE, answer::REFUSED, answer::UNKNOWN, answer::NOT_SENT;
 };
 

@@ -10,19 +10,9 @@ pub struct Use {
     pub jobs: u32,
     /// CPU time that jobs have used up to their deadlines, in nanoseconds.
     pub consumed: u64,
-    /// What they lacked, in nanoseconds: CPU time behind deadlines, and the tardiness of jobs that
-    /// began in time.
+    /// What they lacked, in nanoseconds: CPU time behind deadlines, the tardiness of jobs that
+    /// began in time, and of a class what its children had left at releases while they were ready.
     pub extra: u64,
-}
-
-impl Use {
-    /// What its class lacked, in nanoseconds, where jobs were late under this budget though it was
-    /// never used up: what was left of it, and not more than what they lacked. More budget of its
-    /// own would not have helped. `service` is all CPU time of the server.
-    pub fn starved(&self, budget: u64, service: u64, overruns: u32) -> u64 {
-        let had = budget.saturating_mul(self.jobs.into());
-        if overruns > 0 { 0 } else { self.extra.min(had.saturating_sub(service)) }
-    }
 }
 
 /// The last uses of a server, as budgets: `h`, what it would have needed in each of its periods,

@@ -239,6 +239,13 @@ impl<'a> Tree<'a> {
         })
     }
 
+    /// What was left of a node's budgets when their periods ended, in nanoseconds, while something
+    /// inside was ready (S2B-12): of a periodic server alone, whose budget then idles away, up to
+    /// the CPU's last decision about it. None if there is no such node.
+    pub fn unserved(&self, at: NodeId) -> Option<u64> {
+        self.node(at).map(|node| node.server.unserved)
+    }
+
     /// The job of a leaf that is open, or else its last one; none if there is no such leaf.
     pub fn job(&self, at: NodeId, now: u64) -> Option<Job> {
         self.is_leaf(at).then(|| self.nodes[at.index()].job.latest(now))

@@ -37,6 +37,9 @@ pub(super) struct Supply {
     pub(super) earliest: u64,
     /// How often its budget was exhausted.
     pub(super) overruns: u32,
+    /// What was left of the budgets of a periodic server when their periods ended, while something
+    /// inside was ready: others had the CPU.
+    pub(super) unserved: u64,
 }
 
 /// A part of budgets that has grown to them, and comes later.
@@ -59,6 +62,7 @@ impl Supply {
         less: Less { amount: 0, until: 0 },
         earliest: 0,
         overruns: 0,
+        unserved: 0,
     };
 
     /// A server whose first period begins now.
@@ -90,7 +94,7 @@ impl Supply {
         span: Option<u64>,
         now: u64,
     ) {
-        let overruns = self.overruns;
+        let counted = (self.overruns, self.unserved);
         let is_new = span.is_none() && begins.anew <= now;
         if self.idle != NEVER {
             // Up to date.
@@ -110,7 +114,7 @@ impl Supply {
                 self.begin(at, now);
             }
         }
-        self.overruns = overruns;
+        (self.overruns, self.unserved) = counted;
     }
 
     /// The same server with another budget. What it is more comes from an instant on, with the next
@@ -159,7 +163,8 @@ impl Supply {
     /// first budget at once, by the deadline that this has then.
     fn begin(&mut self, at: u64, now: u64) {
         let Some(limits) = self.limits else { return };
-        *self = Supply { overruns: self.overruns, waits: now, ..Supply::new(self.limits, now) };
+        let Supply { overruns, unserved, .. } = *self;
+        *self = Supply { overruns, unserved, waits: now, ..Supply::new(self.limits, now) };
         if at <= now {
             return;
         }
@@ -310,7 +315,7 @@ impl Supply {
             let before = time.saturating_sub(now - self.until);
             self.left = self.left.saturating_sub(amount(before));
             time -= before;
-            self.begin_period(now, limits.budget, limits.period);
+            self.end_period(now, limits.budget, limits.period);
         }
         self.left = self.left.saturating_sub(amount(time));
         if self.left > 0 {
@@ -421,7 +426,7 @@ impl Supply {
     pub(super) fn replenish(&mut self, now: u64) {
         let Some(Budget { server, budget, period }) = self.limits else { return };
         match server {
-            Server::Periodic => self.begin_period(now, budget, period),
+            Server::Periodic => self.end_period(now, budget, period),
             Server::Sporadic => {}
             Server::Constant | Server::ConstantSoft => {
                 // When it was due.
@@ -435,6 +440,14 @@ impl Supply {
             }
         }
         self.set_throttled(now);
+    }
+
+    /// A period ends in which something was ready to the last, and the one of this instant begins.
+    fn end_period(&mut self, now: u64, budget: u64, period: u64) {
+        let missed = now.saturating_sub(self.until) / period;
+        let unserved = self.left.saturating_add(amount(budget.saturating_mul(missed)));
+        self.unserved = self.unserved.saturating_add(unserved.max(0) as u64);
+        self.begin_period(now, budget, period);
     }
 
     fn add_periods(&mut self, periods: u64, budget: u64, period: u64) {

@@ -20,7 +20,7 @@ use crate::arch::{self, ANY, Outcome, word};
 use crate::system::{done, simple};
 use crate::{Error, Slot};
 use abi::call::{Call, Setting};
-use abi::reservation::{Budget, Job, Jobs, Policy, Server, Share, Timing, Window, Words};
+use abi::reservation::{Budget, Job, Jobs, Policy, Server, Share, Timing, UNSERVED, Window, Words};
 use core::time::Duration;
 
 /// What a reservation has had.
@@ -174,6 +174,17 @@ pub fn job(slot: Slot) -> Result<Job, Error> {
     let Outcome { status, badge: number, info, words: [response, late, ..] } = inspected;
     status.result()?;
     Ok(Job { number, response, late, is_over: info.0 == 1 })
+}
+
+/// What was left of the budgets of a periodic server when their periods ended, in nanoseconds,
+/// while something inside was ready: others had the CPU. Up to the CPU's last decision about it; 0
+/// of other servers.
+///
+/// # Errors
+/// [`Error::UnknownCall`]: the kernel has no scheduling tree.
+pub fn unserved(slot: Slot) -> Result<u64, Error> {
+    let inspected = simple(Call::ReservationInspect, [slot.word(), UNSERVED]);
+    inspected.status.result().map(|()| inspected.badge)
 }
 
 fn set(slot: Slot, setting: Setting, code: u64, words: Words) -> Result<(), Error> {

@@ -29,6 +29,13 @@ struct Reading {
 #[derive(Wire, Clone, Copy, Debug, PartialEq)]
 struct Pair(u8, Option<char>);
 
+/// Parts of one type, which nothing but their order tells apart.
+#[derive(Wire, Clone, Copy, Debug, PartialEq)]
+struct Span {
+    from: u64,
+    to: u64,
+}
+
 /// A service with methods of every form.
 #[service]
 trait Desk {
@@ -40,6 +47,8 @@ trait Desk {
     fn note(&mut self, message: u16, text: &str) -> usize_of::Length;
     fn store(&mut self, bytes: &[u8]) -> Result<(), [u8; 9]>;
     fn r#type(&self, room: Duration) -> Duration;
+    fn apart(&mut self, a: u64, who: Badge, b: u64, c: u64) -> Result<[u64; 4], [u64; 4]>;
+    fn span(&mut self, span: Span, of: Span, text: &str) -> (Span, Span, u64, u64);
 }
 
 /// A type with a path.
@@ -92,6 +101,18 @@ impl Desk for Clerk {
     fn r#type(&self, room: Duration) -> Duration {
         room
     }
+
+    // None of these may depend on two arguments alike: what is swapped on the way is seen.
+    fn apart(&mut self, a: u64, who: Badge, b: u64, c: u64) -> Result<[u64; 4], [u64; 4]> {
+        self.calls += 1;
+        let all = [a, who.0, b, c];
+        if a < c { Ok(all) } else { Err(all) }
+    }
+
+    fn span(&mut self, span: Span, of: Span, text: &str) -> (Span, Span, u64, u64) {
+        self.calls += 1;
+        (span, of, self.calls as u64, text.len() as u64)
+    }
 }
 
 fn desk() -> DeskClient {
@@ -139,6 +160,13 @@ proptest! {
         prop_assert_eq!(desk.store(&bytes), stored);
         let length = Duration::from_nanos(nanoseconds);
         prop_assert_eq!(desk.r#type(length), Ok(length));
+        let apart = [a, BADGE, b, at];
+        let apart = if a < at { Ok(apart) } else { Err(CallError::Server(apart)) };
+        prop_assert_eq!(desk.apart(a, b, at), apart);
+        let [span, of] = [Span { from: a, to: b }, Span { from: at, to: nanoseconds }];
+        let calls = machine.with(|clerk| clerk.calls as u64 + 1);
+        let spans = (span, of, calls, text.len() as u64);
+        prop_assert_eq!(desk.span(span, of, &text), Ok(spans));
         machine.with(|clerk: &mut Clerk| {
             assert_eq!((&clerk.noted, &clerk.stored), (&text, &bytes));
         });
@@ -146,7 +174,7 @@ proptest! {
 
     #[test]
     fn no_request_harms_a_server(
-        label in prop_oneof![0u32..10, any::<u32>()],
+        label in prop_oneof![0u32..12, any::<u32>()],
         sent in 0usize..256,
         words in prop::collection::vec(prop_oneof![0u64..500, any::<u64>()], 128),
         flags in 0u64..2,
@@ -158,9 +186,9 @@ proptest! {
         let answer = Clerk::default().dispatch(&request(info, &words, buffer));
         prop_assert!([DONE, REFUSED, UNKNOWN, NOT_SENT].contains(&answer.info.label()));
         // The lengths that are right.
-        let fixed = [(1, 0), (2, 2), (3, 1), (4, 5), (5, 21), (8, 1)];
+        let fixed = [(1, 0), (2, 2), (3, 1), (4, 5), (5, 21), (8, 1), (9, 3)];
         let known = fixed.contains(&(label, sent)) || (label, sent > 1) == (6, true);
-        let known = known || (label, sent > 0) == (7, true);
+        let known = known || (label, sent > 0) == (7, true) || (label, sent > 4) == (10, true);
         if !known || (sent > 4 && buffer.is_none()) {
             prop_assert_eq!(answer, Message::empty(UNKNOWN));
         }
@@ -216,8 +244,10 @@ fn words_that_are_no_value_are_refused_and_no_method_is_called() {
         (DeskClient::STORE, &[]),
         (DeskClient::ADD, &[1]),
         (DeskClient::ADD, &[1, 2, 3]),
+        (DeskClient::APART, &[1, 2]),
+        (DeskClient::SPAN, &[1, 2, 3, 4]),
         (0, &[]),
-        (9, &[]),
+        (11, &[]),
     ] {
         let info = Info::new(label, words.len());
         let answer = clerk.dispatch(&request(info, words, Some(machine.buffer())));
@@ -227,13 +257,20 @@ fn words_that_are_no_value_are_refused_and_no_method_is_called() {
     let info = Info::new(DeskClient::NOTE, 3);
     let answer = clerk.dispatch(&request(info, &[1, 2, 0x6968], None));
     assert_eq!((answer, &*clerk.noted), (Message::short(DONE, [3]), "hi"));
+    // In the order of the arguments, without who asks.
+    for (words, label) in [([1, 2, 3], DONE), ([3, 2, 1], REFUSED)] {
+        let request = request(Info::new(DeskClient::APART, 3), &words, None);
+        let [a, b, c] = words;
+        assert_eq!(clerk.dispatch(&request), Message::short(label, [a, 0, b, c]));
+    }
 }
 
 #[test]
 fn labels_and_lengths_are_said() {
     let labels = [DeskClient::NOTHING, DeskClient::ADD, DeskClient::WHO, DeskClient::TYPE];
-    assert_eq!(labels, [1, 2, 3, 8]);
-    assert_eq!(DeskClient::LONGEST, 62);
+    assert_eq!((labels, DeskClient::APART, DeskClient::SPAN), ([1, 2, 3, 8], 9, 10));
+    // The fixed words of `span`, a length, and the longest text.
+    assert_eq!(DeskClient::LONGEST, 65);
     assert_eq!((Mood::WORDS, Reading::WORDS, Pair::WORDS), (1, 2, 3));
     assert_eq!((<[(u8, bool); 3]>::WORDS, <()>::WORDS), (6, 0));
 }

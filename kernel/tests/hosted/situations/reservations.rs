@@ -9,7 +9,7 @@ use crate::support::scene::{
 };
 use abi::call::{Call, Setting, Table};
 use abi::object::Resource;
-use abi::reservation::{Budget, Curve, Policy, Server, Share, Timing, WHOLE, Words};
+use abi::reservation::{Budget, Curve, Policy, Server, Share, Timing, UNSERVED, WHOLE, Words};
 use abi::{Error, Rights};
 use kernel::port::Port;
 use kernel::system::Tree;
@@ -249,7 +249,9 @@ fn jobs_are_served_by_deadline_and_counted() {
     let (number, is_over, response, late) = job(FREE + 2);
     assert_eq!((number, is_over, response - late), (2, 1, 5 * MS));
     assert_eq!(late, latest);
-    board.fails(1, system(Call::ReservationInspect, &[FREE + 2, 2]), Error::InvalidArgument);
+    board.succeeds(1, system(Call::ReservationInspect, &[FREE, UNSERVED]));
+    assert_eq!(board.regs.get().badge(), 0, "a class without a budget lacks none");
+    board.fails(1, system(Call::ReservationInspect, &[FREE + 2, 3]), Error::InvalidArgument);
     board.fails(1, system(Call::ReservationInspect, &[FREE, 1]), Error::WrongState);
 }
 

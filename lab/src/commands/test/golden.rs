@@ -32,8 +32,8 @@ const IN_PARTS: (&str, [&str; 3]) = ("sections", ["fastpath", "strict-eager", "i
 /// about what CPUs wait for each other where `cross-cpu-ipc` is about messages, one waits for
 /// seconds where `sharing-dynamics` is about curves too, two boot many systems, one counts late
 /// jobs over many seconds, one the responses of jobs over many, one compares many lengths beside
-/// each load, and one shows frames over many seconds.
-const DEEP: [&str; 14] = [
+/// each load, one shows frames over many seconds, and one makes an attack under each locking.
+const DEEP: [&str; 15] = [
     "lock-scaling",
     "profile",
     "scheduler-stats",
@@ -48,6 +48,7 @@ const DEEP: [&str; 14] = [
     "invocation-chain",
     "train-display",
     "inheritance-approaches",
+    "futex-across",
 ];
 
 /// Each experiment that boots systems, compared.
@@ -94,7 +95,8 @@ fn figures_of(
     }
     if let Ok(listed) = experiment.on(SIMULATION.name()) {
         let simulated = measure(listed, &session);
-        simulation(findings, experiment, simulated, real.as_ref().map(|(report, _)| report));
+        let real = real.as_ref().map(|(report, _)| report);
+        simulation(findings, experiment, (simulated, real), golden);
     }
     if let Ok(listed) = experiment.on(Native.name())
         && Recorded::load().is_ok_and(|known| known.decides(Native.name(), experiment.name))
@@ -154,8 +156,8 @@ fn is_of(experiment: &Experiment, kernels: &[&str], key: &str) -> bool {
 fn simulation(
     findings: &mut Findings,
     experiment: &Experiment,
-    simulated: Result<Report>,
-    real: Option<&Report>,
+    (simulated, real): (Result<Report>, Option<&Report>),
+    golden: &Result<Golden>,
 ) {
     let simulated = match simulated {
         Ok(simulated) => simulated,
@@ -168,6 +170,10 @@ fn simulation(
         let name = format!("{}: the simulation's model fits", experiment.name);
         findings.record(name, fits(real, &simulated));
     }
+    let table = format!("{}, simulated", experiment.name);
+    let off = golden.as_ref().map(|golden| golden.check_table(&table, &simulated));
+    let off = off.map_err(|error| anyhow!("{error:#}")).and_then(nothing_of);
+    findings.record(format!("{}: figures of pages in the simulation", experiment.name), off);
     bounds(findings, format!("{}: limits in the simulation", experiment.name), &simulated);
     if experiment.decides().next().is_some() {
         let name = format!("{}: verdicts in the simulation as recorded", experiment.name);

@@ -1,7 +1,7 @@
 use super::decisions::Begun;
 use super::{
-    ASKED, BUDGETS, CLASS, EXPERIMENT, HARD_MISSED, HELD, LATE, MISSED, PEAK, SECOND, SERVERS,
-    case, decisions, overhead,
+    ASKED, BUDGETS, CLASS, EXPERIMENT, HARD_MISSED, HELD, HOLDS, LATE, MISSED, PEAK, SECOND,
+    SERVERS, case, decisions, load_of, of, overhead,
 };
 use crate::experiment::{Boots, Emulated, Measured, Setup, Simulated};
 use crate::machine::{Outcome, word_at};
@@ -21,9 +21,10 @@ const HARD: [&str; 2] = ["hard-200", "hard-400"];
 /// each task.
 const WORD_ASKED: usize = 3;
 const WORD_PEAKS: usize = 8;
-/// Loads and nanoseconds of each run, unless it is said.
-const MANY: (u64, u64) = (5, 60 * SECOND);
-const FEW: (u64, u64) = (1, 10 * SECOND);
+/// Loads, nanoseconds of each run and how long levels last, unless it is said.
+type Usual = (u64, u64, &'static [u64]);
+const MANY: Usual = (5, 60 * SECOND, &HOLDS);
+const FEW: Usual = (1, 10 * SECOND, &[HOLD]);
 
 pub fn simulated(setup: &Simulated, kernel: &str) -> Result<Measured> {
     measure(setup, kernel, MANY)
@@ -167,25 +168,10 @@ impl Sums {
     }
 }
 
-fn measure(setup: &impl Boots, kernel: &str, usual: (u64, u64)) -> Result<Measured> {
+fn measure(setup: &impl Boots, kernel: &str, usual: Usual) -> Result<Measured> {
     let mut measured = Measured::default();
-    let loads = setup.asked.number("loads", usual.0);
-    let time = setup.asked.number("time", usual.1);
-    let mut sums = BUDGETS.map(|_| Sums::default());
-    for load in (0..loads).map(|load| setup.asked.seed + load) {
-        // What the load asks for does not depend on budgets, and the fixed ones go by it.
-        let mut means = None;
-        for (budgets, sums) in BUDGETS.into_iter().zip(&mut sums) {
-            let run = Run { setup, kernel, budgets, time, load };
-            if means.is_none() {
-                means = Some(run.asked()?);
-            }
-            let first = load == setup.asked.seed;
-            measured.curves.extend(run.count(means, sums)?.filter(|_| first));
-        }
-    }
-    for (budgets, sums) in BUDGETS.into_iter().zip(sums) {
-        push(&mut measured, kernel, budgets, sums);
+    for hold in setup.asked.numbers("hold").unwrap_or(usual.2.to_vec()) {
+        measure_held(setup, kernel, usual, hold, &mut measured)?;
     }
     overhead::measure(setup, kernel, &mut measured)?;
     for metric in EXPERIMENT.metrics {
@@ -195,11 +181,41 @@ fn measure(setup: &impl Boots, kernel: &str, usual: (u64, u64)) -> Result<Measur
     Ok(measured)
 }
 
+/// All budgets where levels of the load last so long.
+fn measure_held(
+    setup: &impl Boots,
+    kernel: &str,
+    usual: Usual,
+    hold: u64,
+    measured: &mut Measured,
+) -> Result<()> {
+    let loads = setup.asked.number("loads", usual.0);
+    let time = setup.asked.number("time", usual.1);
+    let mut sums = BUDGETS.map(|_| Sums::default());
+    for load in (0..loads).map(|load| setup.asked.seed + load) {
+        // What the load asks for does not depend on budgets, and the fixed ones go by it.
+        let mut means = None;
+        for (budgets, sums) in BUDGETS.into_iter().zip(&mut sums) {
+            let run = Run { setup, kernel, budgets, hold, time, load };
+            if means.is_none() {
+                means = Some(run.asked()?);
+            }
+            let first = load == setup.asked.seed;
+            measured.curves.extend(run.count(means, sums)?.filter(|_| first));
+        }
+    }
+    for (budgets, sums) in BUDGETS.into_iter().zip(sums) {
+        push(measured, kernel, (hold, budgets), sums);
+    }
+    Ok(())
+}
+
 /// A run of the system.
 struct Run<'a> {
     setup: &'a Setup,
     kernel: &'a str,
     budgets: &'a str,
+    hold: u64,
     time: u64,
     load: u64,
 }
@@ -210,9 +226,8 @@ impl Run<'_> {
         means: Option<[u64; SERVERS.len()]>,
         look: &mut dyn FnMut(&System),
     ) -> Result<Outcome> {
-        let hold = self.setup.asked.number("hold", HOLD);
         self.setup.boot_changed(EXPERIMENT.name, self.kernel, &mut |system| {
-            hold_levels(system, hold);
+            hold_levels(system, self.hold);
             set_up(system, self.budgets, (self.time / 1_000_000, self.load), means);
             look(system);
         })
@@ -240,32 +255,33 @@ impl Run<'_> {
             return Ok(None);
         }
         let log = outcome.memories.get("decisions").context("the run left no log")?;
-        let name = format!("{}-{}", EXPERIMENT.name, self.budgets);
-        let title = format!("Budgets over time, {}", self.budgets);
+        let hold = self.hold / 1_000_000;
+        let name = format!("{}-{}-{hold}ms", EXPERIMENT.name, self.budgets);
+        let title = format!("Budgets over time, {}, levels of {hold} ms", self.budgets);
         let changes = decisions::changes(log)?;
         sums.held.extend(decisions::mean(&begun, &changes, CLASS, self.time));
         Ok(Some(decisions::curves(&name, &title, &begun, &changes)))
     }
 }
 
-fn push(measured: &mut Measured, kernel: &str, budgets: &str, sums: Sums) {
+fn push(measured: &mut Measured, kernel: &str, (hold, budgets): (u64, &str), sums: Sums) {
     let ratios: Vec<u64> = sums.ratios().collect();
     let samples = &mut measured.samples;
     for (server, ratio) in SERVERS.into_iter().zip(&ratios) {
-        samples.push(kernel, MISSED, &case(budgets, server), vec![*ratio]);
+        samples.push(kernel, MISSED, &case(hold, budgets, server), vec![*ratio]);
     }
-    samples.push(kernel, MISSED, &case(budgets, "sum"), vec![ratios.iter().sum()]);
-    samples.push(kernel, LATE, &format!("budgets={budgets}"), vec![sums.missed.iter().sum()]);
-    samples.push(kernel, HARD_MISSED, &format!("budgets={budgets}"), vec![sums.hard_missed]);
+    samples.push(kernel, MISSED, &case(hold, budgets, "sum"), vec![ratios.iter().sum()]);
+    samples.push(kernel, LATE, &of(hold, budgets), vec![sums.missed.iter().sum()]);
+    samples.push(kernel, HARD_MISSED, &of(hold, budgets), vec![sums.hard_missed]);
     if !sums.held.is_empty() {
-        samples.push(kernel, HELD, &format!("budgets={budgets}"), sums.held);
+        samples.push(kernel, HELD, &of(hold, budgets), sums.held);
     }
     // The load is the same, whatever the budgets.
     if budgets == BUDGETS[0] {
         let both = sums.asked.into_iter().zip(sums.peak);
         for (server, (asked, peak)) in SERVERS.into_iter().zip(both) {
-            samples.push(kernel, ASKED, &format!("server={server}"), asked);
-            samples.push(kernel, PEAK, &format!("server={server}"), peak);
+            samples.push(kernel, ASKED, &load_of(hold, server), asked);
+            samples.push(kernel, PEAK, &load_of(hold, server), peak);
         }
     }
 }

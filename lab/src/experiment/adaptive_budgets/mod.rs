@@ -20,7 +20,18 @@ pub static EXPERIMENT: Experiment = Experiment {
     ],
     machines: &[Measure::Simulated(measure::simulated), Measure::Emulated(measure::emulated)],
     kernels: &[manifest::TREE],
-    metrics: &[MISSED, LATE, HARD_MISSED, ASKED, PEAK, HELD, SCHEDULING, ADAPTATION, REPORTING],
+    metrics: &[
+        MISSED,
+        LATE,
+        HARD_MISSED,
+        ASKED,
+        PEAK,
+        HELD,
+        SCHEDULING,
+        ADAPTATION,
+        CALLS,
+        REPORTING,
+    ],
     cases: &BUDGETS,
     parameters: &[
         Parameter::time(
@@ -29,7 +40,12 @@ pub static EXPERIMENT: Experiment = Experiment {
             &[60 * SECOND],
             "of each run; emulated 10s",
         ),
-        Parameter::time("hold", [SECOND / 10, 60 * SECOND], &[SECOND], "that a load's level lasts"),
+        Parameter::time(
+            "hold",
+            [SECOND / 10, 60 * SECOND],
+            &HOLDS,
+            "that a load's level lasts in the mean; emulated 1s",
+        ),
         Parameter::count("loads", [1, 20], &[5], "by seed, counted together; emulated 1"),
     ],
     conditions: &[
@@ -47,7 +63,8 @@ pub static EXPERIMENT: Experiment = Experiment {
         "A ratio is of late jobs to finished ones, in millionths; a release that comes while the \
          job before it still runs is skipped.",
         "`scheduling` is time inside the kernel and in the controller; parts of it are \
-         `adaptation`, the controller alone, and `reporting`, tasks that look at the clock. All \
+         `adaptation`, the controller alone, of which `adaptation-calls` is inside its calls on \
+         reservations, and `reporting`, tasks that look at the clock. All \
          are of one run of 5 s under the kernel with a trace, whose own cost they contain.",
     ],
     claims: claims::claims,
@@ -71,6 +88,8 @@ const HELD: &str = "class-budget";
 const SCHEDULING: &str = "scheduling";
 /// The part of it that the controller takes.
 const ADAPTATION: &str = "adaptation";
+/// The part of that inside the calls by which the controller looks at reservations and sets them.
+const CALLS: &str = "adaptation-calls";
 /// What tasks take of it to know how late they are.
 const REPORTING: &str = "reporting";
 /// How budgets are set: from the third on by the controller.
@@ -80,7 +99,23 @@ const CLASS: &str = "soft";
 /// Soft servers, the most important first.
 const SERVERS: [&str; 3] = ["s3", "s4", "s5"];
 
+/// How long a level of the load lasts in the mean, which the paper does not say: from a few control
+/// periods, within which no controller can follow, to many.
+const HOLDS: [u64; 4] = [3 * SECOND / 10, SECOND, 3 * SECOND, 10 * SECOND];
+/// The ends of that.
+const ENDS: [u64; 2] = [HOLDS[0], HOLDS[3]];
+
 /// The case of a server, or of the sum over all.
-fn case(budgets: &str, server: &str) -> String {
-    format!("budgets={budgets} server={server}")
+fn case(hold: u64, budgets: &str, server: &str) -> String {
+    format!("{} server={server}", of(hold, budgets))
+}
+
+/// The case of all servers.
+fn of(hold: u64, budgets: &str) -> String {
+    format!("hold={}ms budgets={budgets}", hold / 1_000_000)
+}
+
+/// The case of a load, whatever the budgets.
+fn load_of(hold: u64, server: &str) -> String {
+    format!("hold={}ms server={server}", hold / 1_000_000)
 }

@@ -1,6 +1,6 @@
 //! What scheduling takes, and adaptation of that (S2B-E03), by the kernel's trace.
 
-use super::{ADAPTATION, BUDGETS, EXPERIMENT, REPORTING, SCHEDULING, measure};
+use super::{ADAPTATION, BUDGETS, CALLS, EXPERIMENT, REPORTING, SCHEDULING, measure};
 use crate::experiment::{Measured, Setup};
 use crate::image::Extra;
 use abi::call::Call;
@@ -29,16 +29,22 @@ pub fn measure(setup: &Setup, kernel: &str, measured: &mut Measured) -> Result<(
     ensure!(lost == 0, "{lost} events did not fit into the trace");
     let cpu = *cpus(&traces).first().context("the trace has no CPU")?;
     let trace = traces.each.first().context("the trace has no CPU")?;
-    let looks = Sections::of(trace).whole;
-    let looks = looks.iter().filter(|section| section.entry == Entry::Call(Call::Clock as u8));
-    let looks: u64 =
-        looks.map(|section| trace.moments[section.last].ns - trace.moments[section.first].ns).sum();
+    let sections = Sections::of(trace).whole;
+    let within = |calls: &[Call]| -> u64 {
+        let is_one = |entry| calls.iter().any(|call| entry == Entry::Call(*call as u8));
+        let own = sections.iter().filter(|section| is_one(section.entry));
+        own.map(|it| trace.moments[it.last].ns - trace.moments[it.first].ns).sum()
+    };
+    let looks = within(&[Call::Clock]);
+    // Nobody else makes these.
+    let calls = within(&[Call::ReservationInspect, Call::ReservationSet]);
     let controller = measure::had(&outcome.console, "controller")?.service * 1_000;
     ensure!(cpu.span > 0, "the trace has no time");
     let parts = |time: u64| time * MILLION / cpu.span;
     // The controller's own kernel entries count twice: what is told is not below the truth.
     measured.samples.push(kernel, SCHEDULING, budgets, vec![parts(cpu.kernel + controller)]);
     measured.samples.push(kernel, ADAPTATION, budgets, vec![parts(controller)]);
+    measured.samples.push(kernel, CALLS, budgets, vec![parts(calls)]);
     measured.samples.push(kernel, REPORTING, budgets, vec![parts(looks)]);
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! `futex-cost`: what calls on futexes cost, by waiters and futexes (S2H-E01).
 
+pub mod across;
 mod claims;
 mod measure;
 #[cfg(test)]
@@ -134,6 +135,9 @@ fn alike() -> [Vec<String>; 2] {
         FUTEXES.into_iter().map(|futexes| case(1, futexes)).collect(),
     ]
 }
+
+/// Operations that an attack is measured beside.
+const ATTACKED: [&str; 5] = [MUTEX_WAIT, MUTEX_WAKE, COND_WAIT, REQUEUE_ONE, REQUEUE_ALL];
 
 /// The same beside an attack.
 fn attacked(case: &str) -> String {

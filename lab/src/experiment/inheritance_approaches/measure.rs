@@ -1,4 +1,6 @@
-use super::{APPROACHES, EXPERIMENT, MEAN, MS, PLAYERS, PROGRESS, SECOND, VARIANCE, case};
+use super::{
+    APPROACHES, EXPERIMENT, HELD, MEAN, MS, PIECE, PLAYERS, PROGRESS, SECOND, VARIANCE, case,
+};
 use crate::experiment::{Boots, Emulated, Measured, Simulated};
 use crate::machine::{Outcome, word_at};
 use crate::systems::set;
@@ -25,17 +27,20 @@ pub fn emulated(setup: &Emulated, kernel: &str) -> Result<Measured> {
 fn measure(setup: &impl Boots, kernel: &str, usual: u64) -> Result<Measured> {
     let time = setup.asked.number("time", usual);
     let window = setup.asked.number("window", WINDOW);
+    let held = setup.asked.numbers("held").unwrap_or(HELD.to_vec());
     let mut measured = Measured::default();
-    for (approach, word) in APPROACHES {
+    let both = held.iter().flat_map(|held| APPROACHES.map(|approach| (*held, approach)));
+    for (held, (approach, word)) in both {
         let outcome = setup.boot_changed(EXPERIMENT.name, kernel, &mut |system| {
             system.inheritance = approach;
             set(system, "ms", &(time / MS).to_string());
             set(system, "window", &(window / MS).to_string());
+            set(system, "within", &(held / PIECE).to_string());
         })?;
         let mut trails = Vec::new();
         for (number, player) in PLAYERS.into_iter().enumerate() {
             let done = done(&outcome, number)?;
-            let case = case(word, player);
+            let case = case(word, held, player);
             let (mean, variance) = spread(&done);
             ensure!(mean > 0, "{player} has done nothing: give the run more time");
             let mut push = |metric, values| measured.samples.push(kernel, metric, &case, values);
@@ -45,8 +50,11 @@ fn measure(setup: &impl Boots, kernel: &str, usual: u64) -> Result<Measured> {
             push(PROGRESS, done);
         }
         measured.curves.push(Curves {
-            name: format!("{}-{word}", EXPERIMENT.name),
-            title: format!("Progress of the players, `inheritance = \"{word}\"`"),
+            name: format!("{}-{word}-{}us", EXPERIMENT.name, held / 1_000),
+            title: format!(
+                "Progress of the players, `inheritance = \"{word}\"`, mutexes held for {} us",
+                held / 1_000
+            ),
             across: "seconds".to_string(),
             upwards: "pieces of 0.1 ms".to_string(),
             cases: trails,

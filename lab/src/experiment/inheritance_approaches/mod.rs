@@ -27,10 +27,11 @@ pub static EXPERIMENT: Experiment = Experiment {
             "of each run; emulated 10s",
         ),
         Parameter::time("window", [20 * MS, SECOND], &[100 * MS], "in which progress is counted"),
+        Parameter::time("held", [PIECE, 20 * MS], &HELD, "for which a mutex is held at most"),
     ],
     conditions: &[
         ("shares", "players 1%, 8%, 8%; a program that never waits 83%"),
-        ("players", "up to 4 ms of work without the mutex, then up to 4 ms with it, by chance"),
+        ("players", "up to 4 ms of work without the mutex, then up to `held` with it, by chance"),
         ("interrupt", "a thread above the curves wants the mutex after 5 to 15 ms, by chance"),
         ("approach", "`charged`: lent time counts on the player's own leaf too; `leaves`: not"),
     ],
@@ -43,6 +44,11 @@ pub static EXPERIMENT: Experiment = Experiment {
 };
 
 const MS: u64 = 1_000_000;
+/// A piece of work.
+const PIECE: u64 = MS / 10;
+/// For how long a player holds its mutex at most: about as a kernel holds its locks, and long
+/// beside the time between two interrupts. The paper does not say.
+const HELD: [u64; 2] = [2 * PIECE, 40 * PIECE];
 const SECOND: u64 = 1_000 * MS;
 /// What a player has done in a window.
 const PROGRESS: &str = "progress";
@@ -56,7 +62,7 @@ const PLAYERS: [&str; 3] = ["slow", "fast", "third"];
 const APPROACHES: [(Inheritance, &str); 2] =
     [(Inheritance::Charged, "charged"), (Inheritance::Leaves, "leaves")];
 
-/// The case of a player.
-fn case(approach: &str, player: &str) -> String {
-    format!("approach={approach} player={player}")
+/// The case of a player, with the microseconds for which mutexes are held at most.
+fn case(approach: &str, held: u64, player: &str) -> String {
+    format!("approach={approach} held={}us player={player}", held / 1_000)
 }

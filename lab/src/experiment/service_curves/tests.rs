@@ -12,7 +12,7 @@ fn shared(told: &[(u64, [u64; 3])], change: Option<(&str, u64, u64)>) -> Report 
     for &(at, model) in told {
         for (leaf, had) in LEAVES.into_iter().zip(model) {
             let changed = change.filter(|(other, instant, _)| (*other, *instant) == (leaf, at));
-            figures.push((case(leaf, at), changed.map_or(1_000 * had, |(.., had)| had)));
+            figures.push((case(leaf, at, false), changed.map_or(1_000 * had, |(.., had)| had)));
         }
     }
     let rows: Vec<_> =
@@ -34,7 +34,7 @@ fn shares_of_curves_are_judged() {
     judge(&changed, Verdict::Contradicted, &["S4-C01b"]);
     let changed = shared(&MODEL, Some(("linear", 600, 191_000)));
     judge(&changed, Verdict::Contradicted, &["S4-C01c"]);
-    let unread = report("twin", &[(manifest::TREE, HAD, &case("convex", 100), 9_000)]);
+    let unread = report("twin", &[(manifest::TREE, HAD, &case("convex", 100, false), 9_000)]);
     let ids = ["S4-C01a", "S4-C01b", "S4-C01c"];
     expect(&sharing::EXPERIMENT, &unread, Verdict::NotJudged, &ids);
 }

@@ -14,7 +14,7 @@ use super::{Experiment, Measure};
 /// The experiment.
 pub static EXPERIMENT: Experiment = Experiment {
     name: "train-cost",
-    about: "A sum by train, by call, and by a server that is scheduled for itself",
+    about: "A sum by train, by call, and by servers that are scheduled for themselves",
     ledger: &["S4-10", "S4-11", "S4-E05", "S4-C06", "X-08"],
     machines: &[Measure::Emulated(measure::emulated), Measure::Simulated(measure::simulated)],
     kernels: &["fastpath", "slowpath"],
@@ -24,7 +24,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         "samples",
         [1, 4_000],
         &[3_000],
-        "calls in each form; a tenth of them of the plain one beside load",
+        "calls in each form; a tenth of them of the last two beside load",
     )
     .sets("rounds")],
     conditions: &[
@@ -32,7 +32,9 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("endpoint", "a typed call: the server's thread runs on the caller's time"),
         ("plain", "a message to a server that is scheduled for itself, and one back"),
         ("message", "a bare call of ping-pong across domains, with four words"),
+        ("queued", "a marshalled message in a queue to such a server, and one back: an RPC"),
         ("load", "a program of all threads' priority that never waits; time slices of 1 ms"),
+        ("load=below", "a program of a lower priority that never waits: what is asked costs"),
     ],
     notes: &[
         "Stubs and the addition of four numbers are contained in `round-trip`, and of the stubs \
@@ -77,12 +79,12 @@ const METRICS: [&str; 9] = [
     COMPONENTS[5],
 ];
 /// Forms of the service, in the order of the program's cases: the first two are timed.
-const FORMS: [&str; 3] = ["train", "endpoint", "plain"];
+const FORMS: [&str; 4] = ["train", "endpoint", "plain", "queued"];
 const TIMED: usize = 2;
 /// What it is called in cases where a call of ping-pong stands beside.
 const MESSAGE: &str = "message";
-/// What runs beside: nothing, or what never waits.
-const LOADS: [&str; 2] = ["none", "hog"];
+/// What runs beside: nothing, or what never waits, as urgent or less.
+const LOADS: [&str; 3] = ["none", "hog", "below"];
 
 /// The case of a form beside a load.
 fn loaded(form: &str, load: &str) -> String {

@@ -58,17 +58,6 @@ fn extremes_saturate() {
     assert_eq!(demand.wanted(), Some((3 * u128::from(u64::MAX)).div_ceil(4) as u64));
 }
 
-/// Jobs that were late beside a budget that was not used up lacked something above them.
-#[test]
-fn a_class_lacks_what_its_child_could_not_use() {
-    let starved = |extra, service, overruns| used(0, extra).starved(5, service, overruns);
-    assert_eq!(starved(8, 30, 0), 8, "20 were left, and 8 would have been enough");
-    assert_eq!(starved(25, 30, 0), 20, "no more than was left");
-    assert_eq!(starved(0, 30, 0), 0, "none was late");
-    assert_eq!(starved(8, 30, 1), 0, "its own budget was the limit");
-    assert_eq!(starved(u64::MAX, 51, 0), 0, "more than its budget by the end of a period");
-}
-
 proptest! {
     /// Against the model, within what floating point and the last rounding leave.
     #[test]

@@ -141,6 +141,33 @@ fn the_least_budget_progresses() {
     }
 }
 
+/// What is left of a budget counts as unserved if something inside was ready when its period ended,
+/// and as idled away if not.
+#[test]
+fn what_others_leave_no_time_for_is_unserved() {
+    let mut storage = Storage::new(4);
+    let mut tree = storage.tree();
+    let root = tree.root(0);
+    let [low, high] = [1, 2].map(|priority| leaf(&mut tree, root, Share::Priority(priority)));
+    let limits = Budget::new(Server::Periodic, 3 * MS, 10 * MS);
+    assert_eq!(tree.set_budget(low, Some(limits), 0), Ok(()));
+    // Nobody is kept from it while nothing is ready, nor while it has its budgets.
+    run(&mut tree, 0, 20 * MS);
+    tree.wake(low, 20 * MS);
+    run(&mut tree, 20 * MS, 40 * MS);
+    assert_eq!((tree.service(low), tree.unserved(low)), (6 * MS, Some(0)));
+    // Of the next budget it has a millisecond, of three further ones nothing.
+    run(&mut tree, 40 * MS, 41 * MS);
+    tree.wake(high, 41 * MS);
+    run(&mut tree, 41 * MS, 80 * MS);
+    tree.block(high, 80 * MS, true);
+    run(&mut tree, 80 * MS, 85 * MS);
+    assert_eq!(tree.unserved(low), Some((2 + 3 * 3) * MS));
+    // A change of the budget does not forget it.
+    assert_eq!(tree.set_budget(low, None, 85 * MS), Ok(()));
+    assert_eq!(tree.unserved(low), Some(11 * MS));
+}
+
 /// A budget that is the period is no limit: nothing waits, and nothing interrupts.
 #[test]
 fn a_budget_that_is_the_period_is_no_limit() {

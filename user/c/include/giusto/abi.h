@@ -145,7 +145,11 @@ enum giusto_call {
     /**
      * What the reservation in slot `a0` has had: CPU time (result 0), how often its budget was
      * exhausted (result 1, its node in the high half); of a leaf's jobs how many have ended and how
-     * many of these too late, the longest time from release to end, and from deadline to end.
+     * many of these too late, the longest time from release to end, and from deadline to end. With
+     * `a1` 1 of a leaf's job that is released, or the last one: its number, whether it has ended,
+     * how long it takes, how much of that behind its deadline. With `UNSERVED` what was left of a
+     * periodic server's budgets when their periods ended, in nanoseconds, while something inside
+     * was ready.
      */
     GIUSTO_CALL_RESERVATION_INSPECT = 53,
     /**
@@ -878,6 +882,9 @@ enum giusto_server {
 
 /** Windows that one class of time partitions can have, gaps included. */
 #define GIUSTO_WINDOWS 32
+
+/** What `ReservationInspect` takes to tell what was left of budgets. */
+#define GIUSTO_UNSERVED 2
 
 /** The label of an answer with a value. */
 #define GIUSTO_ANSWER_DONE 0

@@ -35,13 +35,13 @@ struct Server {
     late: u64,
 }
 
-/// What the kernel counts of a server: CPU time in nanoseconds, the part of it that servers inside
-/// it had, and how often its budget was used up.
+/// What the kernel counts of a server, in nanoseconds: CPU time, the part of it that servers inside
+/// it had, and what was left of its budgets while it was ready.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     service: u64,
     inside: u64,
-    overruns: u32,
+    unserved: u64,
 }
 
 /// All servers, each behind its class.
@@ -141,8 +141,8 @@ impl Servers {
             consumed: service.saturating_sub(others).saturating_sub(lacked.past),
             extra: lacked.past.saturating_add(lacked.tardy).saturating_add(server.starved),
         };
-        let overruns = seen.overruns.wrapping_sub(before.overruns);
-        let starved = used.starved(server.own.budget, service, overruns);
+        // It was released again with this left of its budgets: its class has lacked it.
+        let starved = seen.unserved.saturating_sub(before.unserved);
         (server.seen, server.sums, server.before, server.starved) = (seen, sums, now, 0);
         while server.next <= now {
             server.next = server.next + server.interval;
@@ -165,7 +165,8 @@ impl Servers {
         let inside = self.all.iter().flatten();
         let inside = inside.filter(|server| server.own.above == Above::Adaptive(at));
         let inside = inside.filter_map(usage).map(|usage| usage.service).sum();
-        Seen { service: own.service, inside, overruns: own.overruns }
+        let unserved = self.all[at].as_ref().and_then(|it| reservation::unserved(it.slot).ok());
+        Seen { service: own.service, inside, unserved: unserved.unwrap_or(0) }
     }
 
     fn left_to_tasks(&self, at: usize) -> u64 {

@@ -11,6 +11,7 @@ mod dying;
 mod faults;
 mod floods;
 mod futexes;
+mod given_up;
 mod inherit;
 #[cfg(target_os = "none")]
 mod locks;
@@ -63,6 +64,7 @@ const SUBJECTS: &[(&str, Checks)] = &[
     ("shootdown", shootdown::CHECKS),
     ("floods", floods::CHECKS),
     ("futexes", futexes::CHECKS),
+    ("given-up", given_up::CHECKS),
     ("inherit", inherit::CHECKS),
     ("serving", serving::CHECKS),
     ("mutexes", mutexes::CHECKS),

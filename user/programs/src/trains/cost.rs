@@ -1,10 +1,11 @@
-//! What asking for a sum takes in three forms (S4-E05): by a train, by a call to an endpoint, whose
-//! server runs on the caller's time, and by a message to a server that is scheduled for itself,
-//! which answers with another.
+//! What asking for a sum takes in four forms (S4-E05): by a train, by a call to an endpoint, whose
+//! server runs on the caller's time, by a message to a server that is scheduled for itself, which
+//! answers with another, and by a marshalled message in a queue to such a server.
 //!
-//! The first three series have nothing but the question between two counter reads. In those that
+//! The first four series have nothing but the question between two counter reads. In those that
 //! are timed the server reads the counter too, and its readings come back with the sum.
 
+use super::queued::Queues;
 use super::sums::{Numbers, Sum, SumsClient, granted, sum_of};
 use abi::results::Tag;
 use rt::arch::counter;
@@ -22,6 +23,7 @@ const REPLY: u16 = 3;
 const TRAIN: u16 = 0;
 const ENDPOINT: u16 = 1;
 const PLAIN: u16 = 2;
+const QUEUED: u16 = 3;
 
 /// Series of calls.
 struct Series {
@@ -111,7 +113,8 @@ pub fn timed_server(env: &Env) {
 }
 
 /// The client: capabilities `sums`, `timed`, `requests` (send), `answers` (receive), `system`;
-/// memory `recording`; arguments `rounds`, of the plain form `plain`, and `warmup`.
+/// memories `recording`, `queues`; arguments `rounds`, of the servers that are scheduled for
+/// themselves `plain`, and `warmup`.
 pub fn client(env: &Env) {
     let (sums, timed_sums) =
         (SumsClient::new(env.cap("sums")), TimedSumsClient::new(env.cap("timed")));
@@ -133,6 +136,8 @@ pub fn client(env: &Env) {
     });
     series.run(ENDPOINT, rounds, |[a, b, c, d]| sums.sum(a, b, c, d).map_err(failed));
     series.run(PLAIN, plain, |numbers| ask_plainly(requests, answers, numbers));
+    let queues = Queues::new(env.mem("queues"));
+    series.run(QUEUED, plain, |numbers| queues.ask(numbers[0] as u32, numbers));
     series.run_timed(TRAIN, rounds, |numbers| {
         let [sum, begin, end, _] = timed.call(numbers, Wait::NEVER)?;
         Ok((sum, begin, end))

@@ -5,5 +5,6 @@ pub mod cost;
 pub mod display;
 pub mod ends;
 pub mod names;
+pub mod queued;
 pub mod show;
 pub mod sums;

@@ -80,8 +80,8 @@ impl Installed {
     }
 
     /// Looks at the server.
-    pub fn with(&self, look: impl FnOnce(&mut Clerk)) {
-        look(&mut self.0.clerk.borrow_mut());
+    pub fn with<R>(&self, look: impl FnOnce(&mut Clerk) -> R) -> R {
+        look(&mut self.0.clerk.borrow_mut())
     }
 }
 

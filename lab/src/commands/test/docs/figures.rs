@@ -4,7 +4,9 @@
 //! `HEADING = KEY with {row}` or `ROW = KEY with {column}`, or a sum of other columns
 //! (`both = call + reply and wait`), or several keys with ` / ` between them. A key is one of
 //! tests/golden.toml, behind `EXPERIMENT: ` if it is of another one, or a system of baselines.toml
-//! with a metric and a case. `limit KEY` is the limit on that figure instead.
+//! with a metric and a case. `limit KEY` is the limit on that figure instead, and `percent KEY` is
+//! a figure in millionths as a percentage. Figures of the simulation are those of the experiment
+//! `NAME, simulated`.
 
 use super::page::{Table, cells};
 use results::Figure;
@@ -119,6 +121,10 @@ fn value(
     let other = key.split_once(": ").filter(|(name, _)| records.has(name));
     let (experiment, key) = other.unwrap_or((experiment, key));
     let names = names(&table.rows[at][0]);
+    let (key, percent) = match key.strip_prefix("percent ") {
+        Some(key) => (key, true),
+        None => (key, false),
+    };
     let key = key.replace("{column}", &plain(&table.heading[column]));
     let keys: Vec<String> = names.iter().map(|name| key.replace("{row}", name)).collect();
     let found: Vec<Option<u64>> = keys.iter().map(|key| records.find(experiment, key)).collect();
@@ -126,6 +132,7 @@ fn value(
         return Err(format!("`{}` and `{}` differ: {found:?}", keys[0], keys[at]));
     }
     match found[0] {
+        Some(figure) if percent => Ok(format!("{:.1} %", figure as f64 / 1e4)),
         Some(figure) => Ok(Figure::from(figure).grouped()),
         None if table.rows[at][column] == "-" => Ok("-".to_string()),
         None => Err(format!("there is no figure `{}` of {experiment}", keys[0])),
@@ -186,6 +193,12 @@ mod tests {
         assert_eq!(error, "there is no figure `a both` of e");
         let several = by_row("e; what = a call / ping-pong: x call across words=0").unwrap();
         assert_eq!(several, ["1,100 / 3", "1,100 / 3", "1,100 / 3"]);
+    }
+
+    #[test]
+    fn millionths_are_percents_too() {
+        let rules = "e; call = percent {row} reply";
+        assert_eq!(checked(rules, "| `a` | 1 | 2 | 3 |\n").unwrap(), ["0.0 %"]);
     }
 
     #[test]

@@ -156,7 +156,8 @@ fn block_complaint(block: &Block, before: Option<&Piece>, others: &[String]) -> 
     }
 }
 
-/// What is wrong with how a table is judged: figures of kernels need a rule.
+/// What is wrong with how a table is judged: figures of kernels need a rule, and so do tables that
+/// are figures for the most part.
 fn table_complaint(table: &Table) -> Option<String> {
     let judged = table.note.get("figures").or(table.note.get("by hand"));
     if judged == Some("") {
@@ -170,7 +171,10 @@ fn table_complaint(table: &Table) -> Option<String> {
     let labels = table.rows.iter().filter_map(|row| row.first());
     let measured = table.heading.iter().any(|heading| heading.contains("instructions"))
         || table.heading.iter().chain(labels).any(kernel);
-    if figures && measured && judged.is_none() {
+    let cells = || table.rows.iter().flat_map(|row| row.iter().skip(1));
+    let is_figure = |cell: &&String| cell.starts_with(|first: char| first.is_ascii_digit());
+    let mostly = 2 * cells().filter(is_figure).count() > cells().count();
+    if (mostly || figures && measured) && judged.is_none() {
         return Some("a table of figures without `figures: ...` or `by hand: ...`".to_string());
     }
     unknown(&table.note)
