@@ -18,10 +18,11 @@ pub struct Cyclictest {
     #[arg(short, long, value_name = "US")]
     pub distance: Option<u32>,
     /// How long to measure: a number and ms, s, m, h or d.
-    #[arg(short = 'D', long, value_name = "TIME")]
+    #[arg(short = 'D', long, value_name = "TIME", value_parser = duration)]
     pub duration: Option<String>,
     /// Print a histogram of latencies up to this many microseconds, or of what is printed.
-    #[arg(short = 'h', long, value_name = "US")]
+    #[arg(short = 'h', long, value_name = "US",
+          value_parser = clap::value_parser!(u32).range(..=MOST_BINS))]
     pub histogram: Option<u32>,
     /// The interval of the first thread; 1000 without it.
     #[arg(short, long, value_name = "US", value_parser = clap::value_parser!(u32).range(1..))]
@@ -75,6 +76,30 @@ pub struct Cyclictest {
 
 /// CPUs of the largest machine, and threads that the system has room for.
 const MOST: u32 = 8;
+/// Words that the system has for histograms, and those of each thread beside its bins.
+const WORDS: u32 = 32_768;
+const COUNTERS: u32 = 18;
+/// Bins for which a single thread has room.
+const MOST_BINS: i64 = (WORDS - COUNTERS) as i64;
+
+/// A number and `ms`, `s`, `m`, `h` or `d`, not 0; without a unit seconds.
+fn duration(text: &str) -> Result<String, String> {
+    let digits = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+    let (count, unit) = text.split_at(digits);
+    let ms: u64 = match unit {
+        "ms" => 1,
+        "" | "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => 0,
+    };
+    let most = u64::MAX / 1_000_000;
+    let fits = |count: u64| count.checked_mul(ms).is_some_and(|all| (1..=most).contains(&all));
+    let known = count.parse().is_ok_and(fits);
+    let why = "give a number, which is not 0, and ms, s, m, h or d, such as 10s";
+    known.then(|| text.to_string()).ok_or_else(|| why.to_string())
+}
 
 /// A set of CPUs such as `0-3,6`, or nothing for all.
 fn cpu_set(text: &str) -> Result<String, String> {
@@ -130,11 +155,36 @@ impl Cyclictest {
         all.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
+    /// The last of the CPUs that -a names, if it names any.
+    fn last_cpu(&self) -> Option<u32> {
+        let named = self.affinity.iter().flat_map(|set| set.split([',', '-']));
+        named.filter_map(|cpu| cpu.parse::<u32>().ok()).max()
+    }
+
     /// How many CPUs the machine is to have: what was asked for, or as many as -a names.
     pub fn machine_cpus(&self) -> u32 {
-        let named = self.affinity.iter().flat_map(|set| set.split([',', '-']));
-        let most = named.filter_map(|cpu| cpu.parse::<u32>().ok()).max();
-        self.cpus.unwrap_or(most.map_or(1, |most| most + 1))
+        self.cpus.unwrap_or(self.last_cpu().map_or(1, |last| last + 1))
+    }
+
+    /// What is wrong with options that are right by themselves.
+    pub fn problem(&self) -> Option<String> {
+        let cpus = self.machine_cpus();
+        if let Some(last) = self.last_cpu().filter(|last| *last >= cpus) {
+            return Some(format!("-a names CPU {last}, and --cpus {cpus} gives 0 to {}", cpus - 1));
+        }
+        let threads = match &self.threads {
+            Some(count) => count.parse().unwrap_or(cpus),
+            None => {
+                if self.smp {
+                    cpus
+                } else {
+                    1
+                }
+            }
+        };
+        let most = WORDS / threads - COUNTERS;
+        let wrong = || format!("-h: {threads} threads have room for {most} bins each");
+        (self.histogram? > most).then(wrong)
     }
 }
 
@@ -180,6 +230,23 @@ mod tests {
         {
             let words = format!("giusto cyclictest {words}");
             assert!(Cli::try_parse_from(words.split(' ')).is_err(), "{words}");
+        }
+        for words in ["-D 0s", "-D 1x", "-D s", "-D 9999999999999d", "-h 4294967295", "-h 32751"] {
+            let words = format!("giusto cyclictest {words}");
+            assert!(Cli::try_parse_from(words.split(' ')).is_err(), "{words}");
+        }
+        for (words, wrong) in [
+            ("-a 5 --cpus 2", true),
+            ("-a 0-1 --cpus 2", false),
+            ("-h 32750", false),
+            ("-t 8 -h 4079", true),
+            ("-t 8 -h 4078", false),
+        ] {
+            let words = format!("giusto cyclictest {words}");
+            match Cli::try_parse_from(words.split(' ')).unwrap().command {
+                Command::Cyclictest(asked) => assert_eq!(asked.problem().is_some(), wrong),
+                other => panic!("{other:?}"),
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::run;
 use crate::cli::{Cyclictest, Run};
-use crate::failure::Verdict;
+use crate::failure::{Verdict, usage};
 use crate::image;
 use crate::machine::{self, Boot, Exit};
 use crate::{output, systems};
@@ -16,6 +16,9 @@ const LONGEST: u64 = 3600;
 
 /// Measures as the command line says.
 pub fn cyclictest(asked: &Cyclictest, as_json: bool) -> Result<Verdict> {
+    if let Some(wrong) = asked.problem() {
+        return Err(usage(wrong));
+    }
     let (options, cpus) = (asked.options(), asked.machine_cpus());
     if asked.counts_instructions() && !asked.nsecs {
         eprintln!("latencies are in nanoseconds: each instruction counts as one (-N)");

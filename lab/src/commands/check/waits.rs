@@ -183,7 +183,7 @@ mod tests {
                  threads = {threads}\ncaps = [{cap}]\n"
             );
         }
-        manifest::parse(&text, "waits.toml".as_ref()).unwrap_or_else(|wrong| panic!("{wrong}"))
+        manifest::parse("waits.toml", &text).unwrap_or_else(|wrong| panic!("{wrong}"))
     }
 
     #[test]
