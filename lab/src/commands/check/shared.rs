@@ -7,7 +7,7 @@ use super::blocking::{self, Delay};
 use super::tree::{below_root, loads, shared_class};
 use abi::boot::ALL_CPUS;
 use analysis::tree::{Class, Entity, Open, Report, Tree, demand, interrupts};
-use analysis::{Overheads, Stream};
+use analysis::{Overheads, Stream, Verdict};
 use manifest::System;
 use std::collections::BTreeSet;
 
@@ -33,6 +33,30 @@ pub struct OnCpu {
 
 /// What is said of each CPU on which there is something to decide, and of [`ALL_CPUS`].
 pub fn reports(system: &System, overheads: Overheads) -> Vec<OnCpu> {
+    let mut all = decided(system, overheads);
+    all.iter_mut().for_each(|on| jobs_are_told_apart(system, &mut on.report));
+    all
+}
+
+/// The kernel takes a wait for the end of a job: one that is released while the one before runs is
+/// not told apart from it, and so has no deadline of its own.
+fn jobs_are_told_apart(system: &System, report: &mut Report) {
+    for leaf in &mut report.leaves {
+        let name = leaf.path.rsplit('/').next().unwrap_or(&leaf.path);
+        let node = system.reservations.iter().find(|node| node.name == name);
+        let timing = node.and_then(|node| node.timing);
+        if leaf.verdict.fits() && timing.is_some_and(|timing| timing.deadline > timing.period) {
+            let why = "its deadline is beyond its period, and a job that is released while the \
+                       one before runs is not told apart from that. Give it a `deadline` of its \
+                       `period` at most.";
+            leaf.verdict = Verdict::Unprotected { why: why.to_string() };
+            leaf.largest_execution = None;
+            report.classes[0].fits = false;
+        }
+    }
+}
+
+fn decided(system: &System, overheads: Overheads) -> Vec<OnCpu> {
     let mut cpus = cpus(system);
     if !cpus.remove(&ALL_CPUS) {
         let alone = |cpu| of_cpu(system, overheads, cpu, None);
