@@ -50,7 +50,7 @@ impl<S: System> Entry<S> {
             return;
         }
         let Some(handler) = handler else {
-            return self.stop_unhandled(me, fault, instruction);
+            return self.stop_unhandled(me, fault, [fault.detail, instruction, stack, fault.code]);
         };
         self.note(Event::Fault, me, fault.kind as u32, 0);
         let info = Info(Info::new(fault.kind as u32, 4).0 | Info::FAULT);
@@ -105,15 +105,26 @@ impl<S: System> Entry<S> {
 
     /// A fault without a handler ends the thread for all that wait for it, and says so on the
     /// console. The thread itself stays, to be looked at.
+    ///
+    /// An interrupt may come between the steps of that. It faults again then, and goes on, at an
+    /// address where nothing is mapped: its own instruction could go well by then, and it would go
+    /// on without what it has given up.
     #[cold]
     #[inline(never)]
-    fn stop_unhandled(&self, me: Ref<Thread<S::Port>>, fault: Fault, instruction: u64) {
-        if !self.manage().gives_up_all(me) {
-            return self.faults_again(me, fault.kind);
+    fn stop_unhandled(&self, me: Ref<Thread<S::Port>>, fault: Fault, words: [u64; 4]) {
+        let thread = self.hold(me);
+        if !thread.has(flag::ENDED) {
+            self.note(Event::Fault, me, fault.kind as u32, 0);
+            self.tell_console(me, fault, words[1]);
+            thread.fault.set(words);
+            thread.set(flag::ENDED);
         }
-        self.note(Event::Fault, me, fault.kind as u32, 0);
-        self.tell_console(me, fault, instruction);
-        self.hold(me).set(flag::SUSPENDED | flag::ENDED);
+        if !self.manage().gives_up_all(me) {
+            return self.hold(me).context.set_instruction(0);
+        }
+        let [_, instruction, ..] = self.hold(me).fault.get();
+        self.hold(me).context.set_instruction(instruction);
+        self.hold(me).set(flag::SUSPENDED);
         S::Port::cost(CostEvent::Block(me.index()));
         self.note(Event::Block, me, 0, ThreadState::Suspended as u16);
         // It waits for an answer that does not come.
@@ -127,19 +138,15 @@ impl<S: System> Entry<S> {
     #[inline(never)]
     fn fault_inside(&self, me: Ref<Thread<S::Port>>, fault: Fault, instruction: u64) {
         if !self.manage().gives_up_inside(me) {
-            return self.faults_again(me, fault.kind);
+            // The instruction faults again. A trap is behind its own: nothing is mapped at 0.
+            if fault.kind == FaultKind::Debug {
+                self.hold(me).context.set_instruction(0);
+            }
+            return;
         }
         self.note(Event::Fault, me, fault.kind as u32, 0);
         self.tell_console(me, fault, instruction);
         self.manage().go_back(me, Error::Faulted);
-    }
-
-    /// An interrupt goes before what a fault ends: the instruction is executed again. A trap is
-    /// behind its own: nothing is mapped at 0.
-    fn faults_again(&self, me: Ref<Thread<S::Port>>, kind: FaultKind) {
-        if kind == FaultKind::Debug {
-            self.hold(me).context.set_instruction(0);
-        }
     }
 
     /// Tells the console of a fault, if the domain may still have it told.
