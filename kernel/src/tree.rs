@@ -437,7 +437,7 @@ impl<P: Port> Trees<P> {
     pub fn keep_turn(&self, owner: &impl Owner, thread: Ref<Thread<P>>, to: u32) {
         let level = thread.leaf.get(owner);
         let place = self.leaf(level);
-        let is_first = thread.turn.get(owner) == Turn::NONE && place.threads.head() == Some(thread);
+        let is_first = thread.turn.get(owner).is_none() && place.threads.head() == Some(thread);
         if is_first && to != level && self.more_urgent(to, level) == to {
             let holds = place.holder.get() == Some(thread);
             let service = self.with(|tree| tree.service(NodeId(level))).unwrap_or(0);

@@ -163,6 +163,12 @@ impl Turn {
     pub const NONE: Turn = Turn { level: u32::MAX, used: 0 };
     /// Where it comes back to, its equals go first.
     pub const OVER: u64 = u64::MAX;
+
+    /// Whether it is [`Turn::NONE`].
+    #[inline(always)]
+    pub fn is_none(self) -> bool {
+        self.level == Turn::NONE.level
+    }
 }
 
 /// A thread's place in a heap of senders.

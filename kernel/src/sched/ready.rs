@@ -186,7 +186,7 @@ impl<P: Port> Cpu<P> {
     fn place_behind(&self, cpu: &Cpu<P>, thread: Ref<Thread<P>>, priority: i16) -> Place {
         let (before, turn) = (thread.priority.get(), thread.turn.get(self));
         if priority > before {
-            if turn == Turn::NONE {
+            if turn.is_none() {
                 let runs = thread == cpu.current.get() && thread.runnable();
                 let has_turn = runs || cpu.ready.is_first(thread);
                 let used = if has_turn { 0 } else { Turn::OVER };
@@ -195,7 +195,7 @@ impl<P: Port> Cpu<P> {
             return Place::Last;
         }
         let level = priority as u32;
-        if turn == Turn::NONE || level > turn.level {
+        if turn.is_none() || level > turn.level {
             return Place::Last;
         }
         thread.turn.set(self, Turn::NONE);

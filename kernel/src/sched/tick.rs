@@ -74,7 +74,7 @@ impl<P: Port> Cpu<P> {
         let charged = slice::charge(thread.slice.get(self), self.settings.slice);
         thread.slice.set(self, charged.left);
         let turn = thread.turn.get(self);
-        if charged.expired && turn != Turn::NONE {
+        if charged.expired && !turn.is_none() {
             thread.turn.set(self, Turn { used: Turn::OVER, ..turn });
         }
         charged.expired

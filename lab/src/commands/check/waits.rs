@@ -16,7 +16,7 @@ pub fn undeclared(system: &System, task: &str) -> Vec<String> {
     };
     let mut endpoints: Vec<usize> = Vec::new();
     for domain in system.domains.iter().filter(|domain| runs(domain)) {
-        let may = |endpoint: &usize| may_call(system, domain, *endpoint);
+        let may = |endpoint: &usize| domain.may(*endpoint, Rights::SEND);
         let found = (0..system.endpoints.len()).filter(may);
         endpoints.extend(found.filter(|endpoint| !declares(domain, *endpoint)));
     }
@@ -59,7 +59,8 @@ pub fn notes(system: &System) -> Vec<String> {
                 let server = &server.name;
                 notes.push(format!(
                     "`{server}` may call endpoint `{name}`, from which it alone receives, with its \
-                     only thread: such a call waits for ever, unless it has a deadline"
+                     only thread: such a call waits for ever, unless it has a deadline or the right is \
+                     given away"
                 ));
             }
             notes.extend(held(system, (name, index), server));
@@ -81,17 +82,19 @@ fn held(system: &System, (name, index): (&str, usize), server: &Domain) -> Optio
     if !system.needs_tree() || server.reservation.is_some() {
         return None;
     }
-    let budgets = system.domains.iter().filter(|domain| domain.may(index, Rights::SEND));
-    let budgets: Vec<(&str, u64, u64)> = budgets
+    let others = system.domains.iter().filter(|domain| domain.name != server.name);
+    let callers: Vec<&Domain> = others.filter(|domain| domain.may(index, Rights::SEND)).collect();
+    let budgets: Vec<(&str, u64, u64)> = callers
+        .iter()
         .filter_map(|domain| {
             let limit = system.reservations[domain.reservation?].limit?;
             let is_limit = limit.budget < limit.period;
             is_limit.then_some((domain.name.as_str(), limit.budget, limit.period))
         })
         .collect();
-    let callers = system.domains.iter().filter(|domain| domain.may(index, Rights::SEND)).count();
-    let (caller, budget, period) = *budgets.iter().max_by_key(|(.., period)| period)?;
-    (callers > 1).then(|| {
+    let (caller, budget, period) =
+        *budgets.iter().max_by_key(|(_, budget, period)| period - budget)?;
+    (callers.len() > 1).then(|| {
         format!(
             "`{}` has no reservation: unless it says that it serves `{name}`, it runs on its \
              caller's time, and stands still when that is used up. `{caller}`, which has {} in {}, \
@@ -149,10 +152,6 @@ fn ring_from(
         .find_map(|to| ring_from(to, calls, path, done, count));
     path.pop();
     found
-}
-
-fn may_call(system: &System, domain: &Domain, endpoint: usize) -> bool {
-    domain.may(endpoint, Rights::SEND) && !system.servers(endpoint).is_empty()
 }
 
 /// Whether a domain's manifest says how long its calls to an endpoint take.

@@ -22,7 +22,8 @@ pub enum Kind {
     /// A decision by the ready queue: from the last event before the section's first
     /// `LazyDequeue` or `LookUp` (other than of the ready queue itself) to the section's `Switch`,
     /// or to its last `LookUp` when the same thread goes on. Where a tree decides, to the `Switch`
-    /// from the last event before it that is not of a queue: with charges and budgets that come back.
+    /// from the last event before it that is not of a queue: with charges and budgets that come
+    /// back.
     Scheduling,
     /// `Switch` to `Exit`.
     ContextSwitch,
