@@ -308,7 +308,6 @@ fn readers(bench: &Bench) -> Check {
     let reads = lock.read(ThreadId::current(), Wait::ZERO)?;
     let writer = gather(bench, want_to_write, GIVES_UP)?;
     let readers = [gather(bench, want_to_read, STAYS)?, gather(bench, want_to_read, STAYS)?];
-    had(bench, readers, 0)?;
     system::sleep(2 * SOON);
     expect(ended(bench, writer) == Error::Timeout as u64, "the writer has given up")?;
     let_in_together(bench, readers)?;
