@@ -48,8 +48,8 @@ pub fn measured(path: &Path) -> Result<Overheads> {
     })
 }
 
-/// The longest costs in a trace; an error names one that was not seen. Where no tick was, a timer's
-/// interrupt takes at most what releases a thread and switches to it.
+/// The longest costs in a trace; an error names one that was not seen. A timer's interrupt takes at
+/// most what a tick takes, or what releases a thread and switches to it.
 fn of(trace: &Trace) -> Result<Overheads, &'static str> {
     let longest = |kind: &'static str| {
         let own = trace.overheads.iter().filter(|measured| measured.overhead == kind);
@@ -61,7 +61,7 @@ fn of(trace: &Trace) -> Result<Overheads, &'static str> {
     let release = longest("release")?;
     let context_switch = longest("context switch")?.saturating_add(longest("scheduling")?);
     let whole = release.saturating_add(context_switch);
-    let timer_interrupt = longest("tick").map_or(whole, |tick| tick.max(release));
+    let timer_interrupt = longest("tick").map_or(whole, |tick| tick.max(whole));
     Ok(Overheads { release, context_switch, timer_interrupt })
 }
 

@@ -39,20 +39,25 @@ pub fn reports(system: &System, overheads: Overheads) -> Vec<OnCpu> {
 }
 
 /// The kernel takes a wait for the end of a job: one that is released while the one before runs is
-/// not told apart from it, and so has no deadline of its own.
+/// not told apart from it. So it has no deadline of its own, and what it delays is not what was
+/// analysed: nothing beside it has a bound.
 fn jobs_are_told_apart(system: &System, report: &mut Report) {
-    for leaf in &mut report.leaves {
-        let name = leaf.path.rsplit('/').next().unwrap_or(&leaf.path);
-        let node = system.reservations.iter().find(|node| node.name == name);
+    let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_string();
+    let overlaps = |path: &str| {
+        let node = system.reservations.iter().find(|node| node.name == name(path));
         let timing = node.and_then(|node| node.timing);
-        if leaf.verdict.fits() && timing.is_some_and(|timing| timing.deadline > timing.period) {
-            let why = "its deadline is beyond its period, and a job that is released while the \
-                       one before runs is not told apart from that. Give it a `deadline` of its \
-                       `period` at most.";
-            leaf.verdict = Verdict::Unprotected { why: why.to_string() };
-            leaf.largest_execution = None;
-            report.classes[0].fits = false;
-        }
+        timing.is_some_and(|timing| timing.deadline > timing.period)
+    };
+    let Some(first) = report.leaves.iter().find(|leaf| overlaps(&leaf.path)) else { return };
+    let why = format!(
+        "the deadline of `{}` is beyond its period, and a job that is released while the one before \
+         runs is not told apart from that. Give it a `deadline` of its `period` at most.",
+        name(&first.path)
+    );
+    for leaf in report.leaves.iter_mut().filter(|leaf| leaf.verdict.fits()) {
+        leaf.verdict = Verdict::Unprotected { why: why.clone() };
+        leaf.largest_execution = None;
+        report.classes[0].fits = false;
     }
 }
 

@@ -59,8 +59,8 @@ pub fn notes(system: &System) -> Vec<String> {
                 let server = &server.name;
                 notes.push(format!(
                     "`{server}` may call endpoint `{name}`, from which it alone receives, with its \
-                     only thread: such a call waits for ever, unless it has a deadline or the right is \
-                     given away"
+                     only thread: such a call waits for ever, unless it has a deadline or the \
+                     right is given away"
                 ));
             }
             notes.extend(held(system, (name, index), server));
