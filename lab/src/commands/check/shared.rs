@@ -50,8 +50,8 @@ fn jobs_are_told_apart(system: &System, report: &mut Report) {
     };
     let Some(first) = report.leaves.iter().find(|leaf| overlaps(&leaf.path)) else { return };
     let why = format!(
-        "the deadline of `{}` is beyond its period, and a job that is released while the one before \
-         runs is not told apart from that. Give it a `deadline` of its `period` at most.",
+        "the deadline of `{}` is beyond its period, and a job that is released while the one \
+         before runs is not told apart from that. Give it a `deadline` of its `period` at most.",
         name(&first.path)
     );
     for leaf in report.leaves.iter_mut().filter(|leaf| leaf.verdict.fits()) {
