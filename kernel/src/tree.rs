@@ -10,9 +10,8 @@ use crate::object::thread::{Running, Turn};
 use crate::object::{Notification, Thread, Weak};
 use crate::port::Port;
 use abi::PRIORITIES;
-use abi::reservation::Share;
 use cells::Cell;
-use policies::tree::{Events, Frame, Node, NodeId, Tree, TreeCpu, TreeError};
+use policies::tree::{Events, Frame, Node, NodeId, PlainLeaf, Tree, TreeCpu, TreeError};
 use section::init;
 
 mod lent;
@@ -95,6 +94,9 @@ pub struct Trees<P: Port> {
     leaves: &'static [Leaf<P>],
     /// How many CPUs there are, whose roots are the first nodes, before the class that they share.
     cpus: u32,
+    /// The first leaf of threads without a reservation. Those of a CPU's priorities follow each
+    /// other, behind all nodes.
+    plain: u32,
     /// The time slice of threads that share a leaf, in nanoseconds.
     slice: u64,
     /// Where accounts are left: an address and pages.
@@ -145,6 +147,7 @@ impl<P: Port> Trees<P> {
             tree: core::cell::Cell::new(None),
             leaves: &[],
             cpus: 0,
+            plain: 0,
             slice: 0,
             accounts: Cell::new([0; 2]),
             lent: Cell::new(0),
@@ -158,19 +161,22 @@ impl<P: Port> Trees<P> {
     #[init]
     pub fn carve(arena: &mut Arena, sizes: Sizes, slice: u64) -> Option<Trees<P>> {
         let Sizes { cpus, reservations } = sizes;
-        let nodes = cpus * (1 + PRIORITIES) + 1 + reservations;
-        let leaves: &'static [Leaf<P>] = arena.slice(nodes, |_, _| Some(Leaf::new()))?;
+        let nodes = cpus + 1 + reservations;
+        let places = nodes + cpus * PRIORITIES;
+        let leaves: &'static [Leaf<P>] = arena.slice(places, |_, _| Some(Leaf::new()))?;
+        let first_plain = nodes as u32;
         let nodes = arena.own(nodes, |_, _| Some(Node::vacant()))?;
         let frames = arena.own(reservations, |_, _| Some(Frame::EMPTY))?;
         let states = arena.own(cpus + 1, |_, _| Some(TreeCpu::NEW))?;
-        let mut tree = Some(Tree::new(nodes, frames, states, slice, QUANTUM));
+        let plain = arena.own(cpus * PRIORITIES, |_, _| Some(PlainLeaf::NEW))?;
+        let tree = Tree::new(nodes, frames, states, slice, QUANTUM);
+        let mut tree = Some(tree.with_plain(plain));
         let tree = arena.own(1, |_, _| tree.take())?.first_mut()?;
         leaves[tree.shared().0 as usize].cpu.set(ANYWHERE);
         for cpu in 0..cpus {
             leaves[tree.root(cpu).0 as usize].cpu.set(cpu as u32);
-            for priority in 0..PRIORITIES {
-                let share = Share::Priority(priority as u16);
-                let NodeId(leaf) = tree.create(tree.root(cpu), None, share).ok()?;
+            for priority in 0..=u8::MAX {
+                let NodeId(leaf) = tree.plain_leaf(cpu, priority);
                 leaves[leaf as usize].cpu.set(cpu as u32);
             }
         }
@@ -180,6 +186,7 @@ impl<P: Port> Trees<P> {
             tree,
             leaves,
             cpus: cpus as u32,
+            plain: first_plain,
             slice,
             accounts,
             lent,
@@ -223,7 +230,12 @@ impl<P: Port> Trees<P> {
     /// The leaf of threads of this priority that have no reservation.
     #[inline(always)]
     fn of_priority(&self, cpu: u32, priority: i16) -> u32 {
-        self.cpus + 1 + cpu * PRIORITIES as u32 + u32::from(priority as u8)
+        self.plain + cpu * PRIORITIES as u32 + u32::from(priority as u8)
+    }
+
+    /// Whether this is a leaf of threads that have no reservation.
+    pub fn is_plain(&self, leaf: u32) -> bool {
+        leaf >= self.plain
     }
 
     /// Where the leaf with this name runs, if it is still there.

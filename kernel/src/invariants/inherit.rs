@@ -12,7 +12,6 @@ use crate::object::thread::{State, Wait, flag};
 use crate::object::{Activation, Domain, Endpoint, Thread};
 use crate::order::Order;
 use crate::port::Port;
-use abi::PRIORITIES;
 
 /// What was counted.
 #[derive(Default)]
@@ -269,7 +268,7 @@ pub(super) fn queued_in<P: Port>(
     all: &Exclusive<'_>,
     (thread, at): (Ref<Thread<P>>, u32),
 ) {
-    let (trees, cpus) = (&machine.kernel.trees, machine.kernel.cpus.get().len());
+    let trees = &machine.kernel.trees;
     let followers = Order::<_, ByFollower>::of(all, ByFollower);
     let followed =
         followers.first(&machine.kernel.waits.followers).map(|first| followers.key(first));
@@ -280,8 +279,7 @@ pub(super) fn queued_in<P: Port>(
     let may = trees.may_use(all, thread, at) || followed >= Some(key(at));
     assert!(may, "a thread runs on time that is not its own or its caller's");
     let uses = trees.leaf_of(all, thread);
-    let is_fixed = |leaf| (leaf as usize) < trees.roots() as usize + cpus * PRIORITIES;
-    let compares = is_fixed(at) && (is_fixed(uses) || trees.is_shared(uses));
+    let compares = trees.is_plain(at) && (trees.is_plain(uses) || trees.is_shared(uses));
     let behind = compares && key(at) < key(uses) && followed < Some(key(uses));
     assert!(!behind, "a thread waits in a less urgent leaf than it should be in");
 }

@@ -12,7 +12,7 @@ use super::node::{ByKey, Node, Role};
 use abi::reservation::Policy;
 
 /// How far a choice steps in a class's queue at most.
-const STEPS: u64 = 8;
+pub(super) const STEPS: u64 = 8;
 /// A decision is due after this time at most, in nanoseconds.
 const LONGEST_CHOICE: u64 = 1_000_000;
 /// One in so many decisions is to idle.
@@ -40,6 +40,11 @@ impl Tree<'_> {
         let mut until = now.saturating_add(1 + self.chance(LONGEST_CHOICE));
         if self.chance(IDLES) == 0 {
             return Ok((NIL, until));
+        }
+        if let Some(cpu) = self.cpu_with_root(top)
+            && let Some(leaf) = self.plain_by_chance(cpu)
+        {
+            return Ok((leaf, until.min(self.due_in(top, now)?)));
         }
         let mut at = top;
         while let Some(node) = self.nodes.get(at as usize) {

@@ -21,7 +21,7 @@ use super::avl::{self, NIL};
 use super::error::TreeError;
 use super::node::{ByKey, Node, NodeId};
 use super::{Tree, TreeCpu};
-use abi::reservation::{Inheritance, Policy, Share, WHOLE};
+use abi::reservation::{Inheritance, LEVELS, Policy, Share, WHOLE};
 use core::cmp::Ordering;
 
 impl Tree<'_> {
@@ -39,6 +39,10 @@ impl Tree<'_> {
     /// priority, the earlier deadline, or the greater share in the long run. `None` where they are
     /// in different time partitions, or below different roots, or are not there. O(depth).
     pub fn compare_urgency(&self, one: NodeId, other: NodeId) -> Option<Ordering> {
+        if self.plain(one.0).is_some() || self.plain(other.0).is_some() {
+            let [(root, rank), (beside, other)] = [one, other].map(|at| self.rank_below_root(at.0));
+            return (root == beside).then(|| other.cmp(&rank));
+        }
         if self.node(one).is_none() || self.node(other).is_none() {
             return None;
         }
@@ -81,17 +85,18 @@ impl Tree<'_> {
     }
 
     /// The greatest priority of what is ready below the root of a CPU; `None`: nothing is.
-    /// O(log n).
+    /// O(log n). There must be such a CPU.
     pub fn highest_ready(&self, cpu: usize) -> Option<i16> {
-        let root = self.nodes.get(self.cpus.get(cpu)?.root as usize)?;
-        let first = avl::first::<Node, ByKey>(self.nodes, root.queue);
-        let first = self.nodes.get(first as usize)?;
-        Some(first.priority().try_into().unwrap_or(i16::MAX))
+        let priority = u64::from(LEVELS - 1).checked_sub(self.first_rank(cpu)?)?;
+        priority.try_into().ok()
     }
 
     /// The priority of a leaf, or of the class that it is in, below the root of its CPU: 0 if that
     /// has another policy, or if there is no such node. O(depth).
     pub fn priority_below_root(&self, NodeId(mut at): NodeId) -> i16 {
+        if let Some((_, priority)) = self.plain(at) {
+            return priority as i16;
+        }
         let mut priority = 0;
         while let Some(node) = self.nodes.get(at as usize).filter(|node| node.parent != NIL) {
             let ranks = self.policy_of(node.parent) == Some(Policy::FixedPriority);
@@ -103,7 +108,7 @@ impl Tree<'_> {
 
     /// How many classes a node is below, the root included. O(depth).
     pub fn depth_of(&self, NodeId(at): NodeId) -> u8 {
-        self.levels_above(at)
+        if self.plain(at).is_some() { 1 } else { self.levels_above(at) }
     }
 
     fn levels_above(&self, mut at: u32) -> u8 {
@@ -120,6 +125,9 @@ impl Tree<'_> {
     /// # Errors
     /// [`TreeError::NoSuchNode`]: it is no leaf.
     pub fn lend(&mut self, own: NodeId, now: u64) -> Result<(), TreeError> {
+        if self.plain(own.0).is_some() {
+            return Ok(());
+        }
         if !self.is_leaf(own) {
             return Err(TreeError::NoSuchNode);
         }
@@ -136,6 +144,9 @@ impl Tree<'_> {
     /// # Errors
     /// [`TreeError::NoSuchNode`]: it is no leaf, or has no such thread.
     pub fn take_back(&mut self, own: NodeId, now: u64) -> Result<(), TreeError> {
+        if self.plain(own.0).is_some() {
+            return Ok(());
+        }
         if !self.is_leaf(own) {
             return Err(TreeError::NoSuchNode);
         }

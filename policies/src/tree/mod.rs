@@ -16,6 +16,7 @@
 //! | `run.rs` | waking, blocking, charging |
 //! | `instant.rs` | instants to come, and which of them matter |
 //! | `pick.rs` | the decision |
+//! | `plain.rs` | the leaves of threads without a reservation |
 //! | `shared.rs` | the class that all CPUs share |
 //! | `server.rs`, `replenish.rs` | budgets; those of sporadic servers |
 //! | `job.rs`, `fair.rs`, `frame.rs` | deadlines; service curves; windows |
@@ -48,6 +49,7 @@ mod lent;
 mod node;
 mod notice;
 mod pick;
+mod plain;
 mod preempt;
 mod promised;
 mod replenish;
@@ -69,11 +71,13 @@ pub use frame::{Frame, PARTITIONS};
 pub use node::{Node, NodeId, NodeState};
 pub use notice::Events;
 pub use pick::Pick;
+pub use plain::PlainLeaf;
 pub use promised::BENDS;
 pub(crate) use promised::bandwidth;
 pub use replenish::REPLENISHMENTS;
 
 use avl::NIL;
+use plain::Plain;
 
 /// Levels of the tree, the root's included.
 pub const DEPTH: u8 = 8;
@@ -106,6 +110,8 @@ pub struct TreeCpu {
     behind: u32,
     /// The leaf that what runs is charged to as well, or none.
     helped: u32,
+    /// The leaves of threads without a reservation that are ready.
+    plain: Plain,
 }
 
 impl TreeCpu {
@@ -122,6 +128,7 @@ impl TreeCpu {
         background: NIL,
         behind: NIL,
         helped: NIL,
+        plain: Plain::NEW,
     };
 }
 
@@ -131,6 +138,8 @@ pub struct Tree<'a> {
     frames: &'a mut [Frame],
     /// The CPUs. The last one stands for the shared class and runs nothing.
     cpus: &'a mut [TreeCpu],
+    /// The leaves of threads without a reservation, of one CPU behind the other.
+    plain: &'a mut [PlainLeaf],
     free: u32,
     /// Frames that no class has.
     free_frame: u32,
@@ -165,6 +174,7 @@ impl<'a> Tree<'a> {
             nodes,
             frames,
             cpus,
+            plain: &mut [],
             free: NIL,
             free_frame: NIL,
             notices: NIL,
@@ -209,12 +219,18 @@ impl<'a> Tree<'a> {
     /// The CPU time that a node has had, in nanoseconds, up to the last event or decision; 0 if
     /// there is no such node.
     pub fn service(&self, at: NodeId) -> u64 {
-        self.node(at).map_or(0, |node| node.service)
+        match self.plain(at.0) {
+            Some(plain) => self.service_of_plain(plain),
+            None => self.node(at).map_or(0, |node| node.service),
+        }
     }
 
     /// Whether a thread of this leaf is ready, or a child of this class can be chosen.
     pub fn is_ready(&self, at: NodeId) -> bool {
-        self.node(at).is_some_and(|node| node.ready)
+        match self.plain(at.0) {
+            Some((cpu, priority)) => self.cpus[cpu].plain.is_ready(priority),
+            None => self.node(at).is_some_and(|node| node.ready),
+        }
     }
 
     /// A class's policy; none for a leaf, or if there is no such node.
@@ -289,6 +305,24 @@ impl<'a> Tree<'a> {
             (below, at) = (at, node.parent);
         }
         (at, below)
+    }
+
+    /// The root that a leaf or a node is below, and its rank there, or that of the class that it is
+    /// in: less is more urgent.
+    #[inline(always)]
+    fn rank_below_root(&self, at: u32) -> (u32, u64) {
+        match self.plain(at) {
+            Some((cpu, priority)) => (self.cpus[cpu].root, plain::rank(priority)),
+            None => {
+                let (root, top) = self.top(at);
+                (root, self.nodes.get(top as usize).map_or(NEVER, Node::rank))
+            }
+        }
+    }
+
+    /// The CPU whose root this is; none for the shared class and all that is no root.
+    fn cpu_with_root(&self, at: u32) -> Option<usize> {
+        self.cpus[..self.shared_cpu()].iter().position(|cpu| cpu.root == at)
     }
 
     /// The CPU whose root a node is below; of the shared class the one that stands for it.

@@ -67,7 +67,7 @@ impl Tree<'_> {
         }
         let (leaf, until) = match self.looks_at_shared(cpu) {
             true => self.choose_with_shared(cpu, now)?,
-            false => self.choose(self.cpus[cpu].root, now)?,
+            false => self.choose_own(cpu, now)?,
         };
         let until = until.min(fixed);
         match leaf == NIL && self.cpus[cpu].background != NIL {
@@ -92,6 +92,17 @@ impl Tree<'_> {
         self.pick(cpu, now)
     }
 
+    /// What goes first below a CPU's own root.
+    #[inline(always)]
+    pub(super) fn choose_own(&mut self, cpu: usize, now: u64) -> Result<(u32, u64), Due> {
+        let chosen = match self.chaos {
+            0 => self.choose_at_root(cpu, now),
+            _ => self.descend_by_chance(self.cpus[cpu].root, now),
+        };
+        chosen.map_err(Due::Budget)
+    }
+
+    /// The same below a child of the shared class.
     #[inline(always)]
     pub(super) fn choose(&mut self, top: u32, now: u64) -> Result<(u32, u64), Due> {
         let chosen = match self.chaos {
@@ -109,9 +120,14 @@ impl Tree<'_> {
         if self.looks_at_shared(cpu) {
             let rank = self.nodes[self.shared().0 as usize].rank();
             let child = self.first_for(cpu);
-            if child != NIL && self.goes_before(rank, at) {
+            if child != NIL && self.goes_before(rank, cpu) {
                 at = child;
             }
+        }
+        if at == self.cpus[cpu].root
+            && let Some(plain) = self.first_plain(cpu)
+        {
+            return plain;
         }
         while let Some(policy) = self.policy_of(at) {
             at = match policy {

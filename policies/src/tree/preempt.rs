@@ -9,19 +9,19 @@ impl Tree<'_> {
     /// deferred comes before the next one. Of a node of the shared class: whether any CPU is to
     /// decide ([`Tree::take_asked`]). O(depth), and what [`Tree::pick`] says of the shared class.
     pub fn preempts(&mut self, node: NodeId) -> bool {
-        let (root, at) = self.top(node.0);
+        let (root, rank) = self.rank_below_root(node.0);
         let Some(cpu) = self.nodes.get(root as usize).map(|root| usize::from(root.cpu)) else {
             return false;
         };
         if cpu == self.shared_cpu() {
-            return self.asks_for(at);
+            return self.asks_for(self.top(node.0).1);
         }
         let TreeCpu { running, until, behind, .. } = self.cpus[cpu];
         if running == NIL || behind != NIL || self.next_fixed(cpu) < until {
             return true;
         }
-        let (root, runs) = self.top(running);
-        let runs = if root == self.shared().0 { root } else { runs };
-        self.nodes[at as usize].priority() >= self.nodes[runs as usize].priority()
+        let (root, runs) = self.rank_below_root(running);
+        let is_shared = root == self.shared().0;
+        rank <= if is_shared { self.nodes[root as usize].rank() } else { runs }
     }
 }

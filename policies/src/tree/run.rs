@@ -15,6 +15,9 @@ impl Tree<'_> {
     /// A thread of this leaf became ready, at an instant: the first one, or nothing changes.
     /// Whether something has, so that a decision is due. Nothing happens if this is no leaf.
     pub fn wake(&mut self, leaf: NodeId, now: u64) -> bool {
+        if let Some(plain) = self.plain(leaf.0) {
+            return self.wake_plain(plain);
+        }
         if !self.is_leaf(leaf) || self.nodes[leaf.index()].ready {
             return false;
         }
@@ -33,6 +36,9 @@ impl Tree<'_> {
     /// it no longer, and is not charged to it until it is picked again. Nothing happens if this is
     /// no leaf.
     pub fn block(&mut self, leaf: NodeId, now: u64, ends_job: bool) {
+        if let Some(plain) = self.plain(leaf.0) {
+            return self.block_plain(leaf.0, plain, now);
+        }
         if !self.is_leaf(leaf) || !self.nodes[leaf.index()].ready {
             return;
         }
@@ -69,6 +75,10 @@ impl Tree<'_> {
 
     /// A leaf that is ready goes behind its equals, in a class of fixed priorities.
     pub fn rotate(&mut self, leaf: NodeId, now: u64) {
+        if let Some(plain) = self.plain(leaf.0) {
+            self.account_to(plain.0, now);
+            return self.rotate_plain(plain);
+        }
         if !self.is_leaf(leaf) {
             return;
         }
@@ -104,6 +114,10 @@ impl Tree<'_> {
         }
         let (behind, helped) = (state.behind, state.helped);
         let (mut at, mut changed) = (leaf, false);
+        if let Some(plain) = self.plain(leaf) {
+            self.charge_plain(plain, time);
+            at = NIL;
+        }
         while at != behind && at != NIL {
             changed |= self.charge(at, time, now);
             at = self.nodes[at as usize].parent;

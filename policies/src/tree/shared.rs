@@ -73,12 +73,12 @@ impl Tree<'_> {
         let budgets = self.due_in(class, now).map_err(Due::Budget)?;
         let child = self.first_for(cpu);
         let rank = self.nodes[class as usize].rank();
-        let mut chosen = if child != NIL && self.goes_before(rank, root) {
+        let mut chosen = if child != NIL && self.goes_before(rank, cpu) {
             let own = self.due_up_to(root, rank, now).map_err(Due::Budget)?;
             let (leaf, until) = self.choose(child, now)?;
             (leaf, until.min(own))
         } else {
-            self.choose(root, now)?
+            self.choose_own(cpu, now)?
         };
         // One CPU looks at the class when its next instant comes; for budgets none that runs what
         // goes before the class.
@@ -114,12 +114,11 @@ impl Tree<'_> {
     }
 
     /// Whether the shared class goes before what is ready below a CPU's root.
-    pub(super) fn goes_before(&mut self, rank: u64, root: u32) -> bool {
+    pub(super) fn goes_before(&mut self, rank: u64, cpu: usize) -> bool {
         if self.chaos != 0 {
             return self.chance(2) == 0;
         }
-        let first = avl::first::<Node, ByKey>(self.nodes, self.nodes[root as usize].queue);
-        self.nodes.get(first as usize).is_none_or(|first| rank <= first.rank())
+        self.first_rank(cpu).is_none_or(|first| rank <= first)
     }
 
     /// A CPU has decided to run a leaf, or none: it takes the child of the shared class that the
@@ -157,7 +156,7 @@ impl Tree<'_> {
         self.cpus[cpu].asked = Asked::Yes;
         let mut inner = self.cpus[cpu].running;
         while inner != at && inner != NIL {
-            inner = self.nodes[inner as usize].parent;
+            inner = self.nodes.get(inner as usize).map_or(NIL, |node| node.parent);
         }
         if inner == at {
             self.cpus[cpu].running = NIL;
@@ -244,8 +243,7 @@ impl Tree<'_> {
         if leaf == NIL {
             return u128::MAX;
         }
-        let (root, top) = self.top(leaf);
-        let rank = self.nodes[top as usize].rank();
+        let (root, rank) = self.rank_below_root(leaf);
         let is_before = rank < self.nodes[self.shared().0 as usize].rank();
         if is_before && !self.is_shared_class(root) { 0 } else { OWN + u128::from(rank) }
     }

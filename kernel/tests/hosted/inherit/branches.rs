@@ -15,8 +15,8 @@ use kernel::system::Tree;
 
 type Machine = Board<Tree<Host>>;
 
-/// The node of the scene's leaf: behind both roots and the leaves of priorities.
-const PAYS: u32 = 2 + PRIORITIES as u32;
+/// The node of the scene's leaf: behind both roots.
+const PAYS: u32 = 2;
 const MESSAGE: Info = Info::new(0, 0);
 /// The first word that is a condition.
 const FIRST: usize = 10;

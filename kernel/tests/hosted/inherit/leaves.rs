@@ -24,8 +24,8 @@ pub(super) fn lending(threads: &[(u32, u8)]) -> Machine {
     board
 }
 
-/// The node of the scene's leaf: behind both roots and the leaves of priorities.
-pub(super) const PAYS: NodeId = NodeId(2 + PRIORITIES as u32);
+/// The node of the scene's leaf: behind both roots.
+pub(super) const PAYS: NodeId = NodeId(2);
 const MESSAGE: Info = Info::new(0, 0);
 
 /// The scene's leaf is a thread's own.
@@ -318,8 +318,8 @@ fn a_lender_without_a_leaf_lends_no_caller_s() {
     board.does(1, system(Call::Destroy, &[LEAF]));
     let would = board.open(|all| board.machine.kernel.trees.own_leaf_of(all, reference(&board, 3)));
     let uses = effective(&board, 1);
-    let roots = board.machine.kernel.trees.roots();
-    assert_eq!((would - roots, uses), (0, 5), "it is lent what the lender has not");
+    let would = board.machine.kernel.trees.urgency_of(would);
+    assert_eq!((would, uses), (0, 5), "it is lent what the lender has not");
 }
 
 /// A node of the tree, made without a capability.

@@ -63,7 +63,7 @@ fn effective<S: System<Port = Host>>(board: &Board<S>, thread: u32) -> i16 {
     }
     let trees = &board.machine.kernel.trees;
     let leaf = board.open(|all| trees.leaf_of(all, at));
-    (leaf - trees.roots()) as i16
+    trees.urgency_of(leaf)
 }
 
 /// What a library does before it calls: it owns a free mutex, or marks it and is to wait with what

@@ -21,8 +21,8 @@ const MEDIUM: u32 = 2;
 const CLIENT: u32 = 3;
 /// Far below the client's deadline.
 const LONG: u64 = 50 * TICK;
-/// The node of the scene's leaf: behind both roots and the leaves of priorities.
-const PAYS: NodeId = NodeId(2 + PRIORITIES as u32);
+/// The node of the scene's leaf: behind both roots.
+const PAYS: NodeId = NodeId(2);
 
 /// A server below a thread below a client. The server waits for requests, the others for signals:
 /// the client on the first notification.

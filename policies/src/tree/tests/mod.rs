@@ -23,6 +23,7 @@ mod model;
 mod model_freed;
 mod model_server;
 mod notices;
+mod plain;
 mod priorities;
 mod promised_class;
 mod random;
@@ -41,6 +42,7 @@ struct Storage {
     nodes: Vec<Node>,
     frames: Vec<Frame>,
     cpus: Vec<TreeCpu>,
+    plain: Vec<PlainLeaf>,
 }
 
 impl Storage {
@@ -55,11 +57,13 @@ impl Storage {
             nodes: vec![Node::vacant(); cpus + 1 + nodes],
             frames: vec![Frame::EMPTY; 2],
             cpus: vec![TreeCpu::NEW; cpus + 1],
+            plain: vec![PlainLeaf::NEW; cpus * abi::PRIORITIES],
         }
     }
 
     fn tree(&mut self) -> Tree<'_> {
-        Tree::new(&mut self.nodes, &mut self.frames, &mut self.cpus, SLICE, QUANTUM)
+        let tree = Tree::new(&mut self.nodes, &mut self.frames, &mut self.cpus, SLICE, QUANTUM);
+        tree.with_plain(&mut self.plain)
     }
 }
 

@@ -268,6 +268,7 @@ proptest! {
                 nodes,
                 frames,
                 cpus,
+                plain: &mut [],
                 free,
                 free_frame,
                 notices,
