@@ -88,6 +88,9 @@ impl<S: System> Entry<S> {
         join: impl FnOnce(),
     ) -> Received<S::Port> {
         if self.expired(timeout) {
+            if timeout.kind == Timeout::At {
+                self.released(thread, Some(timeout.deadline));
+            }
             self.hold(thread).finish(Status::failed_in_receive(Error::Timeout));
             return Received::Done;
         }
@@ -113,6 +116,15 @@ impl<S: System> Entry<S> {
         pending
     }
 
+    /// A thread has what it asked for without a wait: that begins a job of its own, unless it owes
+    /// an answer still.
+    #[inline(always)]
+    fn released(&self, thread: Ref<Thread<S::Port>>, at: Option<u64>) {
+        if S::Scheduler::TREE && self.hold(thread).caller.get().is_none() {
+            S::Scheduler::released(self.cpu, thread, at);
+        }
+    }
+
     /// Takes pending signals, if there are any.
     #[inline(always)]
     fn take_signals(
@@ -122,6 +134,7 @@ impl<S: System> Entry<S> {
     ) -> bool {
         let bits = self.hold(notification).bits.replace(0);
         if bits != 0 {
+            self.released(thread, None);
             let context = &self.hold(thread).context;
             context.set_results(Status::OK, bits, Info(Info::NOTIFICATION));
         }
@@ -175,6 +188,7 @@ impl<S: System> Entry<S> {
         };
         S::SendQueue::remove(&*queue, sender);
         queue.sender_left();
+        self.released(thread, None);
         Some(self.take_from(sender, thread))
     }
 

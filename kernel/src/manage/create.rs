@@ -228,6 +228,7 @@ impl<P: Port> Manager<'_, P> {
             thread.inherit.serves.set(0);
         }
         if P::TREE {
+            thread.starts.set(&self.all, true);
             thread.reservation.set(&self.all, domain.reservation.get());
         }
         thread.domain.set(&self.all, target);

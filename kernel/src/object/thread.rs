@@ -275,6 +275,9 @@ pub struct Header<P: Port> {
     pub away: OfCpu<LeafRef>,
     /// The turn that it has again when it falls back.
     pub turn: OfCpu<Turn>,
+    /// Where a tree decides: it has not yet waited for a request or a release, so what it runs is
+    /// its start-up.
+    pub starts: OfCpu<bool>,
 }
 
 /// A thread. Its context comes first, so that entry code finds both at one address.
@@ -349,6 +352,7 @@ impl<P: Port> Header<P> {
             lent: OfCpu::new(LeafRef::NONE),
             away: OfCpu::new(LeafRef::NONE),
             turn: OfCpu::new(Turn::NONE),
+            starts: OfCpu::new(false),
         }
     }
 

@@ -48,7 +48,11 @@ impl<P: Port> Cpu<P> {
         self.note(Event::Insert, thread, self.queue_number(), 0);
         if first {
             let now = now();
-            self.trees.with(|tree| tree.wake(NodeId(leaf), now));
+            let starts = thread.starts.get(owner) && thread.reservation.get(owner).node == leaf;
+            self.trees.with(|tree| match starts {
+                true => tree.start(NodeId(leaf), now),
+                false => tree.wake(NodeId(leaf), now),
+            });
         }
         self.trees.preempts(leaf)
     }
@@ -61,6 +65,9 @@ impl<P: Port> Cpu<P> {
             return false;
         }
         thread.turn.set(owner, Turn::NONE);
+        if ends_job {
+            thread.starts.set(owner, false);
+        }
         let own = thread.away.get(owner);
         if own.is_none() {
             return self.leave_this(owner, thread, ends_job, || self.port().now());
@@ -71,6 +78,25 @@ impl<P: Port> Cpu<P> {
         let ends_job = ends_job && own == thread.reservation.get(owner);
         self.trees.end_lending(own, ends_job, self.port().now());
         runs
+    }
+
+    /// A thread has its next request or release at once: its job has ended, and the next one is
+    /// there. That of several threads goes on while another one is ready.
+    #[cold]
+    #[inline(never)]
+    fn begin_next_job(&self, thread: Ref<Thread<P>>, released: Option<u64>) {
+        let own = thread.reservation.get(self);
+        if self.trees.home_of(own).is_none() {
+            return;
+        }
+        thread.starts.set(self, false);
+        let threads = &self.trees.leaf(own.node).threads;
+        if threads.is_empty() || threads.holds_only(thread) {
+            let now = self.port().now();
+            self.trees.with(|tree| tree.next_job(NodeId(own.node), released, now));
+            // It may be less urgent now.
+            self.resched.set(true);
+        }
     }
 
     /// The same of the leaf that it is in, whosever that is.
@@ -274,6 +300,13 @@ impl Scheduler for Reserved {
     fn caller_changed<P: Port>(here: &Cpu<P>, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
         if thread.queued() {
             here.follow_caller(cpu, thread);
+        }
+    }
+
+    #[inline(always)]
+    fn released<P: Port>(cpu: &Cpu<P>, thread: Ref<Thread<P>>, at: Option<u64>) {
+        if !thread.reservation.get(cpu).is_none() {
+            cpu.begin_next_job(thread, at);
         }
     }
 

@@ -36,6 +36,11 @@ pub trait Scheduler: 'static {
     #[inline(always)]
     fn caller_changed<P: Port>(_here: &Cpu<P>, _cpu: &Cpu<P>, _thread: Ref<Thread<P>>) {}
 
+    /// A thread that runs has waited for its next request or release, and has it at once: this was
+    /// released at an instant, if that is known.
+    #[inline(always)]
+    fn released<P: Port>(_cpu: &Cpu<P>, _thread: Ref<Thread<P>>, _at: Option<u64>) {}
+
     /// The CPU switches from one thread to another. `now` reads the clock: a scheduler that charges
     /// by the tick leaves it alone.
     #[inline(always)]

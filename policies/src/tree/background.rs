@@ -213,7 +213,7 @@ impl Tree<'_> {
 
 impl Node {
     /// Its job goes on as if it were not late.
-    fn catch_up(&mut self, now: u64) {
+    pub(super) fn catch_up(&mut self, now: u64) {
         if core::mem::replace(&mut self.behind.is_late, false) && self.ready {
             self.server.wake(now);
         }

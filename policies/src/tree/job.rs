@@ -2,6 +2,10 @@
 //!
 //! A job that is released earlier than the minimum separation behind the one before has the
 //! deadline that it would have had if it had come in time. A late job keeps its deadline.
+//!
+//! A thread that is late for its next release finds that past, or its next request waiting: so it
+//! does not block, and says itself that the next job begins. What a thread runs before it first
+//! waits is its start-up, and no job: it is as urgent as one, and not counted.
 
 use super::curve::NEVER;
 use abi::reservation::{self, Jobs, Timing};
@@ -21,6 +25,8 @@ pub(super) struct Job {
     next: u64,
     /// Whether a job is released and has not ended.
     is_open: bool,
+    /// Whether that is no job, but a thread's start-up.
+    is_start: bool,
     /// Whether a miss is to be seen at the deadline, of the job that is open or the next one.
     is_watched: bool,
     /// The same of all jobs.
@@ -39,6 +45,7 @@ impl Job {
         regular: 0,
         next: 0,
         is_open: false,
+        is_start: false,
         is_watched: false,
         watches: false,
         jobs: Jobs { ended: 0, missed: 0, worst: 0, latest: 0 },
@@ -75,10 +82,34 @@ impl Job {
         self.set_deadline();
     }
 
+    /// The leaf becomes ready for a thread that starts up, unless a job goes on.
+    pub(super) fn start(&mut self, now: u64) {
+        if !self.is_open {
+            self.release(now);
+            (self.is_start, self.is_watched) = (true, false);
+        }
+    }
+
+    /// The job ends and the next one is there, released at this instant; where that is not known,
+    /// as early as it can have been. No release is before that of the job that ends. Whether this
+    /// one is a miss which was to be seen and was not.
+    pub(super) fn next(&mut self, released: Option<u64>, now: u64) -> bool {
+        let before = if self.is_open { self.release.min(now) } else { 0 };
+        let is_seen = self.end(now);
+        let separated = self.timing.is_some_and(|timing| timing.period > 0) && self.next > 0;
+        let earliest = if separated { self.next } else { now };
+        self.release(released.unwrap_or(earliest).clamp(before, now));
+        is_seen
+    }
+
     /// The job ends. Whether that is a miss which was to be seen and was not.
     #[inline(always)]
     pub(super) fn end(&mut self, now: u64) -> bool {
         if !self.is_open {
+            return false;
+        }
+        if core::mem::replace(&mut self.is_start, false) {
+            (self.is_open, self.deadline, self.next) = (false, NEVER, 0);
             return false;
         }
         let is_seen = self.see(now);
@@ -98,7 +129,8 @@ impl Job {
 
     /// The job that is open, or else the last one.
     pub(super) fn latest(&self, now: u64) -> reservation::Job {
-        let (number, is_over) = (self.jobs.ended + u64::from(self.is_open), !self.is_open);
+        let is_over = !self.is_open || self.is_start;
+        let number = self.jobs.ended + u64::from(!is_over);
         let [response, late] = if is_over { self.ended } else { self.times(now) };
         reservation::Job { number, response, late, is_over }
     }
@@ -106,7 +138,7 @@ impl Job {
     /// What is counted up to now, with a job that is open and late.
     pub(super) fn counted(&self, now: u64) -> Jobs {
         let mut jobs = self.jobs;
-        if self.is_open && now > self.deadline {
+        if self.is_open && !self.is_start && now > self.deadline {
             jobs.missed += 1;
             jobs.worst = jobs.worst.max(now.saturating_sub(self.release));
             jobs.latest = jobs.latest.max(now - self.deadline);
@@ -117,7 +149,7 @@ impl Job {
     /// Misses are to be seen from now on, or not any more; not one that is past.
     pub(super) fn watch(&mut self, watches: bool, now: u64) {
         self.watches = watches;
-        self.is_watched = watches && now <= self.deadline;
+        self.is_watched = watches && now <= self.deadline && !self.is_start;
     }
 
     /// When a miss is to be seen, if the job has not ended; [`NEVER`]: not at all.

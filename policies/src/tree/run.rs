@@ -4,6 +4,7 @@ use super::admit::span;
 use super::avl::{self, NIL};
 use super::curve::NEVER;
 use super::frame::Frame;
+use super::job::Job;
 use super::node::{ByEligible, ByEvent, ByKey, Node, Role};
 use super::{NodeId, Tree};
 use abi::reservation::{LEVELS, Policy, Share};
@@ -15,6 +16,16 @@ impl Tree<'_> {
     /// A thread of this leaf became ready, at an instant: the first one, or nothing changes.
     /// Whether something has, so that a decision is due. Nothing happens if this is no leaf.
     pub fn wake(&mut self, leaf: NodeId, now: u64) -> bool {
+        self.wake_for(leaf, now, Job::release)
+    }
+
+    /// The same for a thread that starts up: what it runs before it first waits is no job.
+    pub fn start(&mut self, leaf: NodeId, now: u64) -> bool {
+        self.wake_for(leaf, now, Job::start)
+    }
+
+    #[inline(always)]
+    fn wake_for(&mut self, leaf: NodeId, now: u64, begin: impl Fn(&mut Job, u64)) -> bool {
         if let Some(plain) = self.plain(leaf.0) {
             return self.wake_plain(plain);
         }
@@ -24,7 +35,7 @@ impl Tree<'_> {
         let now = self.account_to(self.cpu_of(leaf.0), now);
         let node = &mut self.nodes[leaf.index()];
         node.ready = true;
-        node.job.release(now);
+        begin(&mut node.job, now);
         if !node.behind.is_late {
             node.server.wake(now);
         }
@@ -54,6 +65,24 @@ impl Tree<'_> {
             node.server.sleep(now);
         }
         node.behind.is_late &= !ends_job;
+        self.refresh(leaf.0, now);
+        if is_miss {
+            self.notice_miss(leaf.0);
+        }
+    }
+
+    /// The job of a leaf ends, and its next one is there: it was released at this instant, or where
+    /// that is not known (`None`) as early as jobs of its kind may come. So the leaf does not
+    /// block. Nothing happens if this is no leaf.
+    pub fn next_job(&mut self, leaf: NodeId, released: Option<u64>, now: u64) {
+        if !self.is_leaf(leaf) {
+            return;
+        }
+        let now = self.account_to(self.cpu_of(leaf.0), now);
+        let node = &mut self.nodes[leaf.index()];
+        let is_miss = node.job.next(released, now);
+        node.catch_up(now);
+        self.sort_by_deadline(leaf.0);
         self.refresh(leaf.0, now);
         if is_miss {
             self.notice_miss(leaf.0);

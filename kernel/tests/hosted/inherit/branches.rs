@@ -8,7 +8,7 @@ use crate::support::scene::{ENDPOINT, LEAF, THREAD, boot, call, receive, system}
 use abi::call::Call;
 use abi::futex::HELPERS;
 use abi::reservation::Inheritance;
-use abi::{Error, Info, PRIORITIES};
+use abi::{Error, Info};
 use kernel::leaf::LeafRef;
 use kernel::object::thread::State;
 use kernel::system::Tree;

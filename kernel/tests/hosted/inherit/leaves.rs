@@ -9,7 +9,7 @@ use crate::support::scene::{
 };
 use abi::call::{Call, REPLY, Setting, exchange};
 use abi::reservation::{Budget, Inheritance, Policy, Server, Share, Timing};
-use abi::{Error, Info, PRIORITIES};
+use abi::{Error, Info};
 use kernel::leaf::LeafRef;
 use kernel::port::Port;
 use kernel::system::Tree;

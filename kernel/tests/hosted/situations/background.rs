@@ -3,7 +3,7 @@
 use super::reservations::{Tested, limit, reserve, set, set_share};
 use crate::support::host::Host;
 use crate::support::scene::{
-    ATTACHED, FREE, LEAF, NOTIFICATION, ROOT, THREAD, boot, receive, system,
+    ATTACHED, FREE, LEAF, NOTIFICATION, ROOT, THREAD, begin_job, boot, receive, system,
 };
 use abi::call::{Call, Setting};
 use abi::reservation::{Share, Timing};
@@ -60,6 +60,7 @@ fn a_late_job_is_below_all_until_it_ends() {
     let timing = Timing { deadline: 5 * MS, period: 10 * MS };
     board.succeeds(OWNER, set(LEAF, Setting::Timing, Timing::encode(Some(timing))));
     board.does(OWNER, receive(NOTIFICATION));
+    board.does(TASK, begin_job());
     board.wait(4 * MS);
     assert_eq!(board.running(), Some(TASK));
     board.wait(MS + MS / 10);
@@ -78,6 +79,7 @@ fn a_job_ends_with_its_thread() {
     let timing = Timing { deadline: 5 * MS, period: 10 * MS };
     board.succeeds(OWNER, set(LEAF, Setting::Timing, Timing::encode(Some(timing))));
     board.does(OWNER, receive(NOTIFICATION));
+    board.does(TASK, begin_job());
     board.wait(6 * MS);
     board.does(OTHER, receive(NOTIFICATION + 1));
     assert_eq!(board.running(), Some(TASK), "late, in the background");

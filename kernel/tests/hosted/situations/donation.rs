@@ -10,7 +10,7 @@ use crate::support::scene::{
 };
 use abi::call::{Call, NOTHING, REPLY, Setting, Timeout, exchange};
 use abi::reservation::Share;
-use abi::{Error, Info, PRIORITIES};
+use abi::{Error, Info};
 use kernel::port::Port;
 use kernel::system::Tree;
 use policies::tree::NodeId;

@@ -9,6 +9,7 @@ mod domains;
 mod donation;
 mod extremes;
 mod faults;
+mod jobs;
 mod limits;
 mod machine;
 mod memory;

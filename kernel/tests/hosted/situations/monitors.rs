@@ -2,7 +2,9 @@
 
 use super::reservations::{Tested, limit, reserve, set, set_share};
 use crate::support::host::Host;
-use crate::support::scene::{FREE, LEAF, NOTIFICATION, ROOT, THREAD, boot, receive, system};
+use crate::support::scene::{
+    FREE, LEAF, NOTIFICATION, ROOT, THREAD, begin_job, boot, receive, system,
+};
 use abi::call::{Call, Setting};
 use abi::reservation::{Share, Timing};
 use abi::{Error, Rights};
@@ -39,7 +41,7 @@ fn watched() -> Tested {
 fn a_miss_is_told_at_the_deadline_and_once() {
     let board = watched();
     board.does(MONITOR, receive(NOTIFICATION));
-    assert_eq!(board.running(), Some(TASK));
+    board.does(TASK, begin_job());
     board.wait(4 * MS);
     assert_eq!(board.running(), Some(TASK));
     board.wait(MS + MS / 2);
@@ -69,6 +71,10 @@ fn a_used_up_budget_is_told() {
 fn what_comes_together_is_one_signal() {
     let board = watched();
     board.succeeds(MONITOR, limit(LEAF, MS, 4 * MS));
+    board.does(MONITOR, receive(NOTIFICATION + 1));
+    board.does(TASK, begin_job());
+    board.does(TASK, system(Call::Signal, &[NOTIFICATION + 1]));
+    board.sees(MONITOR, Ok(()));
     // The monitor computes: the task has no budget used, and its job is late.
     board.wait(6 * MS);
     board.succeeds(MONITOR, system(Call::Yield, &[]));

@@ -34,24 +34,24 @@ pub struct OnCpu {
 /// What is said of each CPU on which there is something to decide, and of [`ALL_CPUS`].
 pub fn reports(system: &System, overheads: Overheads) -> Vec<OnCpu> {
     let mut all = decided(system, overheads);
-    all.iter_mut().for_each(|on| jobs_are_told_apart(system, &mut on.report));
+    all.iter_mut().for_each(|on| budgets_outlast_jobs(system, &mut on.report));
     all
 }
 
-/// The kernel takes a wait for the end of a job: one that is released while the one before runs is
-/// not told apart from it. So it has no deadline of its own, and what it delays is not what was
-/// analysed: nothing beside it has a bound.
-fn jobs_are_told_apart(system: &System, report: &mut Report) {
+/// A budget whose period ends before its job's deadline may go unused, as the job waits for earlier
+/// deadlines, and the next job's budget is used for it. So such a leaf has no bound, and what it
+/// delays is not what was analysed: nothing beside it has one.
+fn budgets_outlast_jobs(system: &System, report: &mut Report) {
     let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_string();
     let overlaps = |path: &str| {
         let node = system.reservations.iter().find(|node| node.name == name(path));
-        let timing = node.and_then(|node| node.timing);
-        timing.is_some_and(|timing| timing.deadline > timing.period)
+        let node = node.filter(|node| node.limit.is_some());
+        node.and_then(|node| node.timing).is_some_and(|timing| timing.deadline > timing.period)
     };
     let Some(first) = report.leaves.iter().find(|leaf| overlaps(&leaf.path)) else { return };
     let why = format!(
-        "the deadline of `{}` is beyond its period, and a job that is released while the one \
-         before runs is not told apart from that. Give it a `deadline` of its `period` at most.",
+        "the deadline of `{}` is beyond its period, and its budget of a period may go unused while \
+         earlier deadlines go first. Give it a `deadline` of its `period` at most, or no budget.",
         name(&first.path)
     );
     for leaf in report.leaves.iter_mut().filter(|leaf| leaf.verdict.fits()) {

@@ -15,7 +15,43 @@ struct Task {
     open: bool,
     /// When the last job was released, or should have been.
     regular: Option<u64>,
+    /// When the job was released, and whether it is a start-up.
+    released: u64,
+    starts: bool,
     ready: bool,
+    /// Jobs that have ended, and those of them that were late.
+    ended: u64,
+    missed: u64,
+}
+
+impl Task {
+    fn new(deadline: u64, period: u64) -> Task {
+        let timing = Timing { deadline: deadline * SHORTEST, period: period * SHORTEST };
+        let (open, starts, ready) = (false, false, false);
+        let (regular, ended, missed) = (None, 0, 0);
+        Task { timing, deadline: 0, open, regular, released: 0, starts, ready, ended, missed }
+    }
+
+    /// Before this instant a release is early.
+    fn next(&self) -> Option<u64> {
+        self.regular.map(|regular| regular + self.timing.period)
+    }
+
+    fn release(&mut self, at: u64) {
+        let regular = at.max(self.next().unwrap_or(0));
+        (self.open, self.released, self.regular) = (true, at, Some(regular));
+        self.deadline = regular + self.timing.deadline;
+    }
+
+    fn end(&mut self, now: u64) {
+        if self.starts {
+            self.regular = None;
+        } else {
+            self.ended += 1;
+            self.missed += u64::from(now > self.deadline);
+        }
+        (self.open, self.starts) = (false, false);
+    }
 }
 
 proptest! {
@@ -23,16 +59,13 @@ proptest! {
     #[test]
     fn the_earliest_deadline_runs(
         times in prop::array::uniform6((1u64..40, 1u64..40)),
-        steps in prop::collection::vec((0u8..4, 0..LEAVES, 0..10 * SHORTEST), 1..200),
+        steps in prop::collection::vec((0u8..7, 0..LEAVES, 0..10 * SHORTEST), 1..200),
     ) {
         let mut storage = Storage::new(LEAVES + 2);
         let mut tree = storage.tree();
         let class = class(&mut tree, Policy::EarliestDeadline);
         let leaves = [(); LEAVES].map(|()| leaf(&mut tree, class, Share::Deadline));
-        let mut tasks = times.map(|(deadline, period)| {
-            let timing = Timing { deadline: deadline * SHORTEST, period: period * SHORTEST };
-            Task { timing, deadline: 0, open: false, regular: None, ready: false }
-        });
+        let mut tasks = times.map(|(deadline, period)| Task::new(deadline, period));
         for (leaf, task) in leaves.iter().zip(&tasks) {
             prop_assert_eq!(tree.set_timing(*leaf, Some(task.timing), 0), Ok(()));
         }
@@ -44,18 +77,35 @@ proptest! {
                     tree.wake(leaves[at], now);
                     task.ready = true;
                     if !task.open {
-                        let next = task.regular.map_or(0, |regular| regular + task.timing.period);
-                        let regular = now.max(next);
-                        task.regular = Some(regular);
-                        (task.open, task.deadline) = (true, regular + task.timing.deadline);
+                        task.release(now);
                     }
                     queue.push(at);
+                }
+                3 if !task.ready => {
+                    tree.start(leaves[at], now);
+                    task.ready = true;
+                    if !task.open {
+                        task.release(now);
+                        task.starts = true;
+                    }
+                    queue.push(at);
+                }
+                4 | 5 if task.ready => {
+                    // The next job is there: it is said since when, or not.
+                    let said = (kind == 4).then_some(now.saturating_sub(time));
+                    tree.next_job(leaves[at], said, now);
+                    let before = task.released;
+                    task.end(now);
+                    let released = said.or(task.next()).unwrap_or(now);
+                    task.release(released.clamp(before, now));
                 }
                 2 if task.ready => {
                     let ends = time % 3 > 0;
                     tree.block(leaves[at], now, ends);
                     task.ready = false;
-                    task.open = !ends;
+                    if ends {
+                        task.end(now);
+                    }
                     queue.retain(|other| *other != at);
                 }
                 _ => now += time,
@@ -63,6 +113,12 @@ proptest! {
             let first = queue.iter().min_by_key(|leaf| tasks[**leaf].deadline);
             let expected = Pick { leaf: first.map(|first| leaves[*first]), until: NEVER };
             prop_assert_eq!(decide(&mut tree, now), expected);
+        }
+        for (at, task) in leaves.into_iter().zip(tasks) {
+            let jobs = tree.inspect(at).expect("it exists").jobs;
+            let is_late = task.open && !task.starts && now > task.deadline;
+            let expected = (task.ended, task.missed + u64::from(is_late));
+            prop_assert_eq!((jobs.ended, jobs.missed), expected);
         }
     }
 
