@@ -16,6 +16,7 @@ mod live;
 mod logs;
 mod machine;
 mod output;
+mod panics;
 mod profile;
 mod progress;
 mod restarts;
