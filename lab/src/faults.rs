@@ -134,12 +134,18 @@ pub fn explained(line: &Line, panics: &Panics, system: &System, images: &Images)
 /// A panic in words: reason and place, as far as they are known.
 fn panicked(who: &str, known: Option<&str>, said: Option<(&str, &str)>) -> String {
     let (reason, place) = said.unwrap_or_default();
-    match (reason, known.unwrap_or(place)) {
+    match (reason, short(known.unwrap_or(place))) {
         ("", "") => format!("{who} panicked"),
         ("", place) => format!("{who} panicked at {place}"),
         (reason, "") => format!("{who} panicked: {reason}"),
         (reason, place) => format!("{who} panicked: {reason}, at {place}"),
     }
+}
+
+/// A place in a file outside of the work tree, by the end of its path alone.
+fn short(place: &str) -> &str {
+    let begin = place.rmatch_indices('/').nth(2).filter(|_| place.starts_with('/'));
+    begin.map_or(place, |(at, _)| &place[at + 1..])
 }
 
 fn reason(line: &Line, domain: Option<&Domain>) -> String {
@@ -247,6 +253,9 @@ mod tests {
         assert_eq!(told[0].what, "pump panicked: no, at b.rs:2:3");
         assert_eq!(panicked("pump", Some("c.rs:1"), None), "pump panicked at c.rs:1");
         assert_eq!(panicked("pump", None, Some(("no", ""))), "pump panicked: no");
+        let long = "/home/me/projects/of/this/year/plant/pump/src/lib.rs:30:9";
+        let told = panicked("pump", Some(long), Some(("too hot", "pump/src/lib.rs:30:9")));
+        assert_eq!(told, "pump panicked: too hot, at pump/src/lib.rs:30:9");
     }
 
     #[test]
