@@ -1,5 +1,5 @@
-//! What a panic leaves in the log: its reason first, and behind it the place, in one line that holds
-//! both, however long they are.
+//! What a panic leaves in the log: its reason first, and behind it the place, in one line that
+//! holds both, however long they are.
 
 use abi::log::TEXT_BYTES;
 use core::fmt::{self, Display, Write};

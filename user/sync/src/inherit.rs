@@ -51,8 +51,8 @@ impl InheritMutex {
     /// # Errors
     ///
     /// [`Error::AlreadyOwner`]; [`Error::SelfSend`]: a thread that waits for it, also through
-    /// others, owns the mutex, and it would wait for ever. [`Error::OtherDomain`]: the first to lock
-    /// the mutex was of another domain.
+    /// others, owns the mutex, and it would wait for ever. [`Error::OtherDomain`]: the first to
+    /// lock the mutex was of another domain.
     /// [`Error::WrongState`]: an owner has ended, and the next one has not called
     /// [`InheritGuard::make_consistent`]. [`Error::Cancelled`]; and if a program has written over
     /// the words [`Error::BrokenQueue`] or [`Error::BadAddress`].
