@@ -371,7 +371,9 @@ pub enum Fact {
     Kernel = 3,
     /// How many CPUs the kernel has, and which one the caller runs on.
     Cpus = 4,
-    /// The caller's ids in [futexes](crate::futex) of its domain and of shared memory.
+    /// The caller's ids in [futexes](crate::futex) of its domain and of shared memory; in the
+    /// first one's high half a number for the name of its domain, which one that is made again has
+    /// again.
     Identity = 5,
 }
 

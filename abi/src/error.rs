@@ -77,11 +77,15 @@ pub enum Error {
     TooManyHelpers = 33,
     /// The class is the reservation itself, or is inside it.
     Cycle = 34,
+    /// The thread owns the mutex already.
+    AlreadyOwner = 35,
+    /// The mutex is one of another domain, in memory that both have: it is of one domain alone.
+    OtherDomain = 36,
 }
 
 impl Error {
     /// All errors, in the order of their codes.
-    pub const ALL: [Error; 34] = [
+    pub const ALL: [Error; 36] = [
         Error::UnknownCall,
         Error::InvalidArgument,
         Error::NoCapability,
@@ -116,6 +120,8 @@ impl Error {
         Error::NoHelper,
         Error::TooManyHelpers,
         Error::Cycle,
+        Error::AlreadyOwner,
+        Error::OtherDomain,
     ];
 
     /// The error with this code.

@@ -2,6 +2,8 @@
 //! kernel prints a line for each; the rest is known from the manifest and the executables.
 
 use crate::image::Images;
+use crate::machine::Outcome;
+use crate::panics::Panics;
 use crate::symbols;
 use abi::PAGE;
 use abi::message::{PANIC, PANIC_RANGE};
@@ -74,22 +76,12 @@ const FIRST_PAGE: Range<u64> = manifest::PROGRAMS.start..manifest::PROGRAMS.star
 /// What becomes of a thread whose fault no handler took, or that ends the run in a panic.
 const ENDINGS: [&str; 2] = ["; no handler, thread suspended", "; the run ends"];
 
-/// The faults that a console tells of.
-pub fn told(console: &str, system: &System, images: &Images) -> Vec<Fault> {
-    let lines: Vec<&str> = console.lines().collect();
-    let told = |(at, line): (usize, &&str)| {
-        let line = read(line)?;
-        let said = said(&lines[..at], line.domain);
-        Some(explained(&line, said, system, images))
-    };
-    lines.iter().enumerate().filter_map(told).collect()
-}
-
-/// Where a domain's last panic was, as the simulation says in a line of its own.
-fn said<'a>(before: &[&'a str], domain: &str) -> Option<&'a str> {
-    before.iter().rev().find_map(|line| {
-        line.strip_prefix(domain)?.strip_prefix(": panicked at ")?.trim_end().strip_suffix(':')
-    })
+/// The faults that the console of a run tells of.
+pub fn told(outcome: &Outcome, system: &System, images: &Images) -> Vec<Fault> {
+    let console = &outcome.console;
+    let panics = Panics::told(console, &outcome.memories, system);
+    let lines = console.lines().filter_map(read);
+    lines.map(|line| explained(&line, &panics, system, images)).collect()
 }
 
 /// Reads a line, in which a program may have written before.
@@ -106,8 +98,8 @@ fn read(line: &str) -> Option<Line<'_>> {
     Some(Line { kind, domain, thread, detail, at: number(fact("at")?)? })
 }
 
-/// A fault in words, with what the program said of it.
-pub fn explained(line: &Line, said: Option<&str>, system: &System, images: &Images) -> Fault {
+/// A fault in words, with what programs have said of their panics.
+pub fn explained(line: &Line, panics: &Panics, system: &System, images: &Images) -> Fault {
     let (outermost, made) = match line.domain.split_once('/') {
         Some((outermost, _)) => (outermost, true),
         None => (line.domain, false),
@@ -120,16 +112,15 @@ pub fn explained(line: &Line, said: Option<&str>, system: &System, images: &Imag
     let simulated = images.twin.as_ref().filter(|_| !FIRST_PAGE.contains(&line.at));
     let own = domain.and_then(|domain| images.programs.get(&domain.program));
     let executable = own.or(simulated);
-    let panicked = line.kind == "memory" && (PANIC..PANIC + PANIC_RANGE).contains(&line.detail);
-    let what = if panicked {
+    let is_panic = line.kind == "memory" && (PANIC..PANIC + PANIC_RANGE).contains(&line.detail);
+    let what = if is_panic {
         let known = own.and_then(|file| location(file, line.detail - PANIC));
-        let place = known.or_else(|| Some(said?.to_string()));
-        let place = place.map_or(String::new(), |place| format!(" at {place}"));
-        format!("{} panicked{place}", line.who())
+        let said = panics.last(line.domain, known.as_deref());
+        panicked(&line.who(), known.as_deref(), said)
     } else {
         reason(line, domain)
     };
-    let at = executable.filter(|_| !panicked).map(|file| symbols::functions(file, line.at));
+    let at = executable.filter(|_| !is_panic).map(|file| symbols::functions(file, line.at));
     Fault {
         domain: line.domain.to_string(),
         thread: line.thread.map(str::to_string),
@@ -138,6 +129,23 @@ pub fn explained(line: &Line, said: Option<&str>, system: &System, images: &Imag
         what,
         at: at.unwrap_or_default(),
     }
+}
+
+/// A panic in words: reason and place, as far as they are known.
+fn panicked(who: &str, known: Option<&str>, said: Option<(&str, &str)>) -> String {
+    let (reason, place) = said.unwrap_or_default();
+    match (reason, short(known.unwrap_or(place))) {
+        ("", "") => format!("{who} panicked"),
+        ("", place) => format!("{who} panicked at {place}"),
+        (reason, "") => format!("{who} panicked: {reason}"),
+        (reason, place) => format!("{who} panicked: {reason}, at {place}"),
+    }
+}
+
+/// A place in a file outside of the work tree, by the end of its path alone.
+fn short(place: &str) -> &str {
+    let begin = place.rmatch_indices('/').nth(2).filter(|_| place.starts_with('/'));
+    begin.map_or(place, |(at, _)| &place[at + 1..])
 }
 
 fn reason(line: &Line, domain: Option<&Domain>) -> String {
@@ -186,6 +194,7 @@ fn location(executable: &Path, address: u64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::Exit;
 
     const LINE: &str = "fault: memory, domain pump, thread 0x2, detail 0x10, code 0x4, \
                         at 0x2001f0; no handler, thread suspended\r";
@@ -196,9 +205,14 @@ mod tests {
         manifest::parse("plant.toml", text).unwrap()
     }
 
+    fn tell(console: &str, system: &System) -> Vec<Fault> {
+        let outcome = Outcome::made_up(Exit::Done(0), console);
+        told(&outcome, system, &Images::default())
+    }
+
     fn said(detail: u64) -> String {
         let line = Line { kind: "memory", domain: "pump", thread: None, detail, at: 0x20_0000 };
-        explained(&line, None, &system(), &Images::default()).what
+        explained(&line, &Panics::default(), &system(), &Images::default()).what
     }
 
     #[test]
@@ -212,7 +226,7 @@ mod tests {
         let last = LINE.replace("no handler, thread suspended", "the run ends");
         assert_eq!(read(&last), read(LINE));
         assert_eq!(read(&LINE.replace("no handler, thread suspended", "it goes on")), None);
-        let told = told(&format!("one\n{LINE}\ntwo\n"), &system(), &Images::default());
+        let told = tell(&format!("one\n{LINE}\ntwo\n"), &system());
         assert_eq!(told.len(), 1);
         assert_eq!((told[0].domain.as_str(), told[0].program.as_deref()), ("pump", Some("echo")));
     }
@@ -231,19 +245,24 @@ mod tests {
     }
 
     #[test]
-    fn the_simulation_says_where_a_panic_was() {
+    fn a_panic_is_told_with_its_reason_and_its_place() {
         let panic = LINE.replace("detail 0x10", &format!("detail {PANIC:#x}"));
         let console =
             format!("fan: panicked at a.rs:1:1:\npump: panicked at b.rs:2:3:\nno\n{panic}");
-        let told = told(&console, &system(), &Images::default());
-        assert_eq!(told[0].what, "pump panicked at b.rs:2:3");
+        let told = tell(&console, &system());
+        assert_eq!(told[0].what, "pump panicked: no, at b.rs:2:3");
+        assert_eq!(panicked("pump", Some("c.rs:1"), None), "pump panicked at c.rs:1");
+        assert_eq!(panicked("pump", None, Some(("no", ""))), "pump panicked: no");
+        let long = "/home/me/projects/of/this/year/plant/pump/src/lib.rs:30:9";
+        let told = panicked("pump", Some(long), Some(("too hot", "pump/src/lib.rs:30:9")));
+        assert_eq!(told, "pump panicked: too hot, at pump/src/lib.rs:30:9");
     }
 
     #[test]
     fn what_programs_have_made_stands_behind_the_manifests_domain() {
         let of = |domain: &str, more: &str| {
             let line = LINE.replace("domain pump, thread 0x2", &format!("domain {domain}{more}"));
-            told(&line, &system(), &Images::default()).remove(0)
+            tell(&line, &system()).remove(0)
         };
         let named = of("pump", ", thread 0x2 reader");
         assert_eq!(named.what, "thread reader of pump used a null pointer (address 0x10)");
@@ -260,7 +279,7 @@ mod tests {
                     program = \"echo\"\npriority = 1\nmay_fault = true\n";
         let admits = manifest::parse("plant.toml", text).unwrap();
         let line = LINE.replace("domain pump", "domain pump/helper");
-        assert!(told(&line, &admits, &Images::default())[0].expected);
+        assert!(tell(&line, &admits)[0].expected);
     }
 
     #[test]

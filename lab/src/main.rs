@@ -12,10 +12,12 @@ mod faults;
 mod fuzz;
 mod gdb;
 mod image;
+mod leash;
 mod live;
 mod logs;
 mod machine;
 mod output;
+mod panics;
 mod profile;
 mod progress;
 mod restarts;
@@ -30,6 +32,9 @@ use cli::Cli;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(status) = leash::become_child() {
+        return status;
+    }
     let _looked_up = workspace::program();
     let cli = Cli::parse();
     output::fit_terminal();

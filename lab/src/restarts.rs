@@ -4,6 +4,7 @@
 use crate::faults::{Line, explained};
 use crate::image::Images;
 use crate::machine::{Outcome, word_at};
+use crate::panics::Panics;
 use abi::message::FaultKind;
 use abi::supervision::{
     ENTRIES, Entry, Event, JOURNAL_COUNT, JOURNAL_DOWN, JOURNAL_MAGIC, MOST_CHILDREN, Reason,
@@ -49,12 +50,15 @@ pub struct Restart {
 /// What the journal of a run tells; nothing if there was no supervisor.
 pub fn told(outcome: &Outcome, system: &System, images: &Images) -> Restarts {
     match outcome.memories.get(JOURNAL) {
-        Some(journal) if system.supervisor.is_some() => read(journal, system, images),
+        Some(journal) if system.supervisor.is_some() => {
+            let panics = Panics::told(&outcome.console, &outcome.memories, system);
+            read(journal, &panics, system, images)
+        }
         _ => Restarts::default(),
     }
 }
 
-fn read(journal: &[u8], system: &System, images: &Images) -> Restarts {
+fn read(journal: &[u8], panics: &Panics, system: &System, images: &Images) -> Restarts {
     let word = |index: usize| word_at(journal, index);
     if word(0) != Some(JOURNAL_MAGIC) {
         return Restarts::default();
@@ -68,7 +72,7 @@ fn read(journal: &[u8], system: &System, images: &Images) -> Restarts {
     let latest = (count.saturating_sub(ENTRIES as u64)..count).filter_map(entry);
     let latest = latest.filter_map(|entry| {
         let domain = children.get(entry.child as usize)?;
-        Some(restart(&entry, domain, system, images))
+        Some(restart(&entry, domain, panics, system, images))
     });
     let set = word(JOURNAL_DOWN).unwrap_or(0);
     let down = (0..MOST_CHILDREN).filter(|child| set >> child & 1 != 0);
@@ -81,14 +85,20 @@ fn read(journal: &[u8], system: &System, images: &Images) -> Restarts {
     }
 }
 
-fn restart(entry: &Entry, domain: &Domain, system: &System, images: &Images) -> Restart {
+fn restart(
+    entry: &Entry,
+    domain: &Domain,
+    panics: &Panics,
+    system: &System,
+    images: &Images,
+) -> Restart {
     let name = &domain.name;
     let (what, at) = match entry.reason {
         Reason::Fault => {
             let kind = FaultKind::from_code(entry.kind).unwrap_or(FaultKind::Other).name();
             let line =
                 Line { kind, domain: name, thread: None, detail: entry.detail, at: entry.at };
-            let fault = explained(&line, None, system, images);
+            let fault = explained(&line, panics, system, images);
             (fault.what, fault.at)
         }
         Reason::Silent => (format!("{name} did not signal its heartbeat"), Vec::new()),
@@ -155,6 +165,10 @@ mod tests {
         words.into_iter().flat_map(u64::to_le_bytes).collect()
     }
 
+    fn tell(journal: &[u8], system: &System) -> Restarts {
+        read(journal, &Panics::default(), system, &Images::default())
+    }
+
     const SILENT: Entry = Entry {
         child: 0,
         event: Event::Restarted,
@@ -177,7 +191,7 @@ mod tests {
             Entry { reason: Reason::Making, event: Event::NotMade, detail: 5, ..SILENT },
             Entry { child: 7, ..SILENT },
         ];
-        let told = read(&journal(&entries, 1), &system(""), &Images::default());
+        let told = tell(&journal(&entries, 1), &system(""));
         assert_eq!((told.count, told.latest[0].took, told.expected), (6, 700, false));
         assert_eq!(told.down, ["pump"]);
         let expected = "restarted: pump did not signal its heartbeat\n\
@@ -187,18 +201,18 @@ mod tests {
                         not made: pump could not be made: Stale\n";
         assert_eq!(told.to_string(), expected, "a child that is not there is left out");
         let admitted = system("may_fault = true\n");
-        assert!(read(&journal(&entries, 1), &admitted, &Images::default()).expected);
+        assert!(tell(&journal(&entries, 1), &admitted).expected);
     }
 
     #[test]
     fn the_latest_are_kept_and_few_are_shown() {
         let entries: Vec<Entry> = (0..300).map(|seen| Entry { seen, ..SILENT }).collect();
-        let told = read(&journal(&entries, 0), &system(""), &Images::default());
+        let told = tell(&journal(&entries, 0), &system(""));
         assert_eq!((told.count, told.latest.len()), (300, ENTRIES));
         assert_eq!((told.latest[0].seen, told.latest[ENTRIES - 1].seen), (45, 299));
         let lines = told.to_string();
         assert_eq!(lines.lines().count(), 1 + SHOWN);
         assert!(lines.starts_with("284 earlier failures are not shown\n"));
-        assert_eq!(read(&[0; 64], &system(""), &Images::default()).count, 0, "never opened");
+        assert_eq!(tell(&[0; 64], &system("")).count, 0, "never opened");
     }
 }

@@ -145,8 +145,12 @@ impl<P: Port> Manager<'_, P> {
             f if f == Fact::Cpus as u64 => (1, 0),
             f if f == Fact::Kernel as u64 => self.kernel.port.kernel_facts(),
             f if P::FUTEXES && f == Fact::Identity as u64 => {
-                let id = |scope| identity::id(self.kernel, scope, self.domain_of(me), me);
-                (id(Scope::Domain).into(), id(Scope::Shared).into())
+                let domain = self.domain_of(me);
+                let id = |scope| u64::from(identity::id(self.kernel, scope, domain, me));
+                let [low, high] = self.all.open(domain).name.get();
+                // Names are few: what mixes their letters is enough.
+                let mixed = (low ^ high.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                (mixed >> 32 << 32 | id(Scope::Domain), id(Scope::Shared))
             }
             _ => return Err(Error::InvalidArgument),
         };

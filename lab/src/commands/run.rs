@@ -72,7 +72,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     launch.timeout = seconds.map(Duration::from_secs);
     session.iter().for_each(Session::announce);
     let outcome = machine::boot(&launch)?;
-    let faults = faults::told(&outcome.console, &system, &images);
+    let faults = faults::told(&outcome, &system, &images);
     let logs = logs::read(&outcome.memories, &system, run.log.unwrap_or(Level::Info));
     let restarts = restarts::told(&outcome, &system, &images);
     let mut bounds = check::bounds(&system);

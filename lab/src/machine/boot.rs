@@ -6,6 +6,7 @@ use super::outcome::{Exit, Outcome, kernel_name};
 use super::{Emulator, Launch, Machine, Remains, Samples, Sampling, Simulation, twin};
 use crate::failure::{did_you_mean, interrupted, usage};
 use crate::image::{self, Images};
+use crate::leash;
 use crate::live::Registration;
 use crate::symbols;
 use anyhow::{Context, Result, bail};
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::io::Read;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -271,12 +272,14 @@ fn follow(
     let Console { show, input } = console;
     let program = machine.program();
     let interrupts = Interrupts::watch();
-    let mut child = Command::new(program)
-        .args(machine.arguments(launch))
-        .stdin(if input == Input::Nothing { Stdio::null() } else { Stdio::piped() })
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
+    let start = || {
+        let mut command = leash::command(program)?;
+        command.args(machine.arguments(launch));
+        command.stdin(if input == Input::Nothing { Stdio::null() } else { Stdio::piped() });
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        leash::spawn(command)
+    };
+    let mut child = start()
         .map_err(|error| usage(format!("cannot run {program}: {error}; see `./giusto doctor`")))?;
     let printed = Arc::new(Printed::default());
     let output = child.stdout.take().context("the emulator has no standard output")?;

@@ -6,8 +6,9 @@ use super::debugger::Debugger;
 use super::memory::SharedFile;
 use super::{Boot, Launch};
 use crate::failure::{interrupted, usage};
+use crate::leash;
 use anyhow::Result;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 /// How often something happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,12 +54,13 @@ pub fn round_trip(boot: &Boot, skip: usize) -> Result<Vec<Count>> {
         debugger: Some(&socket),
     };
     let interrupts = Interrupts::watch();
-    let child = Command::new(program)
-        .args(emulator.arguments(&launch))
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
+    let start = || {
+        let mut command = leash::command(program)?;
+        command.args(emulator.arguments(&launch));
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        leash::spawn(command)
+    };
+    let child = start()
         .map_err(|error| usage(format!("cannot run {program}: {error}; see `./giusto doctor`")))?;
     let guest = Guest(child);
     let counted = Debugger::connect(&socket).and_then(|mut debugger| {

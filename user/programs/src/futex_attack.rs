@@ -3,7 +3,7 @@
 //! those of others.
 
 use crate::random::Random;
-use rt::futex::{self, Scope, WAITERS};
+use rt::futex::{self, Identity, Scope, WAITERS};
 use rt::thread::{self, Registers, Spec};
 use rt::{Env, Wait, Words};
 
@@ -47,7 +47,7 @@ fn wait(env: &Env, n: u64) {
 /// A random word, and a call.
 fn attack(env: &Env, random: &mut Random, limit: Wait) {
     let own = env.mem("own");
-    let (id, shared) = futex::identity();
+    let Identity { own: id, shared, .. } = futex::identity();
     let word = random.below(FUTEXES) as usize;
     let value = match random.below(4) {
         0 => anything(random),

@@ -96,7 +96,7 @@ const BELOW: u64 = 50;
 /// `pause` (us between rounds, in which others run).
 pub fn main(env: &Env) {
     let bench = env.mem("bench");
-    bench.set(OWNER, futex::identity().0.into());
+    bench.set(OWNER, futex::identity().own.into());
     let mut measured = Measured {
         env,
         bench,
@@ -396,7 +396,7 @@ fn wait(env: &Env, n: u64) {
 /// A thread that owns a mutex of the row, and waits for the one before.
 fn wait_in_row(env: &Env, n: u64) {
     let (bench, own) = (env.mem("bench"), ROW + n as usize);
-    bench.set(own, u64::from(futex::identity().0 | WAITERS));
+    bench.set(own, u64::from(futex::identity().own | WAITERS));
     let address = bench.address() + 8 * (own as u64 - 1);
     let expected = bench.get(own - 1) as u32;
     bench.set(WAITED, counter());

@@ -303,7 +303,7 @@ fn address(words: &Words, word: usize) -> u64 {
 /// A thread, by its plan.
 fn act(env: &Env, n: u64) {
     let (words, n) = (env.mem("words"), n as usize);
-    words.set(IDS + n, u64::from(futex::identity().0));
+    words.set(IDS + n, u64::from(futex::identity().own));
     let [door, action, what] = [0, 1, 2].map(|word| words.get(PLANS + 3 * n + word));
     if door != 0 {
         ipc::receive(Slot(door as u32), Wait::NEVER).expect("a call");

@@ -10,11 +10,22 @@ use abi::futex::{NO_CEILING, OWNER_DIED, helpers, number};
 
 pub use abi::futex::{HELPERS, Scope, WAITERS};
 
-/// The ids of the calling thread: in futexes of its domain, and in those of shared memory. They do
-/// not change, and mean nothing elsewhere.
-pub fn identity() -> (u32, u32) {
+/// How futexes know the calling thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// Its id in those of its domain. It does not change, and means nothing elsewhere.
+    pub own: u32,
+    /// Its id in those of shared memory, of which the same is true.
+    pub shared: u32,
+    /// A number for its domain, that domains of other names hardly have; one that is made again
+    /// has it again.
+    pub domain: u32,
+}
+
+/// How futexes know the calling thread.
+pub fn identity() -> Identity {
     let (own, shared) = system::fact(Fact::Identity).unwrap_or_default();
-    (own as u32, shared as u32)
+    Identity { own: own as u32, shared: shared as u32, domain: (own >> 32) as u32 }
 }
 
 /// Waits for the mutex at `address`, whose first word is `expected`, no longer than the send half

@@ -49,6 +49,7 @@ mod machine;
 pub mod mapping;
 pub mod memory;
 pub mod monitor;
+mod panicked;
 pub mod prelude;
 pub mod record;
 pub mod request;

@@ -37,6 +37,7 @@ pub fn exit() -> ! {
 /// gets no argument: here alone the environment's address is kept aside.
 #[cfg(target_os = "none")]
 mod panic {
+    use crate::panicked::Panicked;
     use crate::{Env, arch, error, exit, println, system};
     use abi::message::PANIC;
     use core::sync::atomic::{AtomicU64, Ordering};
@@ -59,7 +60,8 @@ mod panic {
         let env = environment();
         println!(env.console(), "{}: {info}", env.name());
         if let Some(place) = info.location() {
-            error!(env.log(), "panicked at {place}: {}", info.message());
+            let (file, place) = (place.file(), [place.line(), place.column()]);
+            error!(env.log(), "{}", Panicked { reason: info.message(), file, place });
         }
         let place = info.location().map_or(0, |place| core::ptr::from_ref(place).addr() as u64);
         if let Some(system) = env.find_cap("system") {

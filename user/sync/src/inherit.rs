@@ -17,9 +17,11 @@ pub struct InheritMutex {
     protected: Words,
 }
 
-/// The word behind the two of the mutex: what an owner that ended has left behind. The owner alone
-/// uses it.
+/// The word behind the two of the mutex: in the high half of which domain it is, once it has been
+/// locked, and what an owner that ended has left behind. The owner alone writes it.
 const LEFT: usize = 1;
+/// The bits of [`LEFT`] that say of which domain.
+const OF: u64 = !0 << 32;
 /// [`LEFT`]: all is well.
 const WHOLE: u64 = 0;
 /// [`LEFT`]: no owner since then has said that the words are right again.
@@ -48,8 +50,9 @@ impl InheritMutex {
     ///
     /// # Errors
     ///
-    /// [`Error::SelfSend`]: it, or a thread that waits for it, owns the mutex, and it would wait
-    /// for ever.
+    /// [`Error::AlreadyOwner`]; [`Error::SelfSend`]: a thread that waits for it, also through
+    /// others, owns the mutex, and it would wait for ever. [`Error::OtherDomain`]: the first to
+    /// lock the mutex was of another domain.
     /// [`Error::WrongState`]: an owner has ended, and the next one has not called
     /// [`InheritGuard::make_consistent`]. [`Error::Cancelled`]; and if a program has written over
     /// the words [`Error::BrokenQueue`] or [`Error::BadAddress`].
@@ -67,7 +70,7 @@ impl InheritMutex {
         if !self.futex.swap(0, me.of(Scope::Domain)) {
             let died = self.lock_slowly(me, wait)?;
             self.has_come(me, died)?;
-        } else if self.words.get(LEFT) == GIVEN_UP {
+        } else if self.words.get(LEFT) != me.domain() | WHOLE {
             self.has_come(me, false)?;
         }
         Ok(InheritGuard { mutex: self, me, owned: true })
@@ -81,15 +84,36 @@ impl InheritMutex {
 
     /// The calling thread has come to own the mutex. If that can never be right again, it is given
     /// up.
+    #[cold]
+    #[inline(never)]
     fn has_come(&self, me: ThreadId, died: bool) -> Result<(), Error> {
-        if died {
-            self.words.set(LEFT, BROKEN);
+        if let Err(error) = self.is_of(me) {
+            // What its domain has left there stays.
+            let _ = self.release(me);
+            return Err(error);
         }
-        if self.words.get(LEFT) == GIVEN_UP {
+        let left = if died { BROKEN } else { self.left() };
+        self.words.set(LEFT, me.domain() | left);
+        if left == GIVEN_UP {
             self.unlock(me)?;
             return Err(Error::WrongState);
         }
         Ok(())
+    }
+
+    /// What an owner that ended has left behind.
+    fn left(&self) -> u64 {
+        self.words.get(LEFT) & !OF
+    }
+
+    /// Refuses a mutex of another domain than the thread's: what an id means in it, no other knows,
+    /// and the kernel would take its owner for one that has ended.
+    fn is_of(&self, me: ThreadId) -> Result<(), Error> {
+        match self.words.get(LEFT) & OF {
+            0 => Ok(()),
+            of if of == me.domain() => Ok(()),
+            _ => Err(Error::OtherDomain),
+        }
     }
 
     /// Waits until the thread owns the mutex. Whether its last owner has ended.
@@ -106,6 +130,10 @@ impl InheritMutex {
                 }
                 continue;
             }
+            if state & !WAITERS == own {
+                return Err(Error::AlreadyOwner);
+            }
+            self.is_of(me)?;
             let marked = state | WAITERS;
             if state != marked && !self.futex.replace(seen, marked) {
                 continue;
@@ -118,9 +146,13 @@ impl InheritMutex {
     }
 
     fn unlock(&self, me: ThreadId) -> Result<(), Error> {
-        if self.words.get(LEFT) == BROKEN {
-            self.words.set(LEFT, GIVEN_UP);
+        if self.left() == BROKEN {
+            self.words.set(LEFT, me.domain() | GIVEN_UP);
         }
+        self.release(me)
+    }
+
+    fn release(&self, me: ThreadId) -> Result<(), Error> {
         match self.futex.swap(me.of(Scope::Domain), 0) {
             true => Ok(()),
             false => futex::inherit_wake(self.futex.address),
@@ -140,13 +172,13 @@ impl InheritGuard<'_> {
     /// Whether an owner has ended with the mutex, so that the words may be halfway through a
     /// change, and none since has said that they are right again.
     pub fn owner_died(&self) -> bool {
-        self.mutex.words.get(LEFT) == BROKEN
+        self.mutex.left() == BROKEN
     }
 
     /// The words are right again. Without this, the mutex can never be locked again once it is
     /// given up.
     pub fn make_consistent(&self) {
-        self.mutex.words.set(LEFT, WHOLE);
+        self.mutex.words.set(LEFT, self.me.domain() | WHOLE);
     }
 
     /// Gives the mutex up, waits for a condition by a call with the mutex's address, and owns the

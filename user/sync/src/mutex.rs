@@ -28,7 +28,7 @@ impl Mutex {
     ///
     /// # Errors
     ///
-    /// [`Error::Cancelled`]; [`Error::SelfSend`]: it owns it already; and if a program has written
+    /// [`Error::Cancelled`]; [`Error::AlreadyOwner`]; and if a program has written
     /// over the words [`Error::BrokenQueue`] or [`Error::BadAddress`].
     #[inline(always)]
     pub fn lock(&self, me: ThreadId) -> Result<Guard<'_>, Error> {
@@ -89,7 +89,7 @@ impl Mutex {
                 continue;
             }
             if state & !WAITERS == own {
-                return Err(Error::SelfSend);
+                return Err(Error::AlreadyOwner);
             }
             let marked = state | WAITERS;
             if state != marked && !self.futex.replace(seen, marked) {

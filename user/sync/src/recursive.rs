@@ -37,7 +37,7 @@ impl RecursiveMutex {
     ///
     /// # Errors
     ///
-    /// Those of [`Mutex::lock`] but [`Error::SelfSend`].
+    /// Those of [`Mutex::lock`] but [`Error::AlreadyOwner`].
     pub fn lock(&self, me: ThreadId) -> Result<RecursiveGuard<'_>, Error> {
         self.lock_within(me, Wait::NEVER)
     }
@@ -49,7 +49,7 @@ impl RecursiveMutex {
     /// Those of [`RecursiveMutex::lock`]; [`Error::Timeout`].
     pub fn lock_within(&self, me: ThreadId, wait: Wait) -> Result<RecursiveGuard<'_>, Error> {
         let guard = match self.mutex.lock_within(me, wait) {
-            Err(Error::SelfSend) => {
+            Err(Error::AlreadyOwner) => {
                 self.mutex.words().add(AGAIN, 1);
                 self.mutex.owned_by(me)
             }

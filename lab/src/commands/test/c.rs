@@ -123,13 +123,13 @@ fn runs(name: &'static str, findings: &mut Findings) -> Result<()> {
     findings.record("a program in C makes and uses reservations", held(&outcome));
     let (system, images, outcome) = run(place.path(), "mixed.toml")?;
     findings.record("a client in Rust is answered by a server in C", answered(&outcome));
-    let told = faults::told(&outcome.console, &system, &images);
+    let told = faults::told(&outcome, &system, &images);
     for (domain, place, said) in PANICS {
-        let what = format!("{domain} panicked at {place}");
-        let placed = told.iter().any(|fault| fault.what.starts_with(&what));
-        let right = placed && outcome.console.contains(said);
-        let failure = || format!("`{what}` and `{said}` are missing in:\n{}", outcome.console);
-        let name = format!("a panic in C is told with its place: {domain}");
+        let what = format!("{domain} panicked: {said}");
+        let at = format!(", at {place}");
+        let right = told.iter().any(|it| it.what.starts_with(&what) && it.what.contains(&at));
+        let failure = || format!("`{what}` and `{place}` are missing in:\n{}", outcome.console);
+        let name = format!("a panic in C is told with its reason and place: {domain}");
         findings.record(name, right.then_some(()).ok_or_else(failure));
     }
     Ok(())

@@ -19,6 +19,7 @@ mod golden;
 mod host;
 mod job;
 mod junit;
+mod killed;
 mod late;
 mod miri;
 mod mutants;
@@ -155,6 +156,7 @@ fn list(choice: &Choice) -> Result<Vec<Job>> {
     jobs.extend(debugging::jobs());
     jobs.extend(watching::jobs());
     jobs.extend(crashing::jobs());
+    jobs.extend(killed::jobs());
     jobs.extend(blocked::jobs());
     jobs.extend(tracing::jobs());
     jobs.extend(counting::jobs());

@@ -246,7 +246,7 @@ impl One {
     }
 
     fn faults(&self, outcome: &Outcome) -> impl Iterator<Item = Fault> {
-        let faults = faults::told(&outcome.console, &self.system, &self.images);
+        let faults = faults::told(outcome, &self.system, &self.images);
         faults.into_iter().filter(|fault| !fault.expected)
     }
 

@@ -1,17 +1,17 @@
 //! Programs of the twin: processes that wait for requests, as many as are asked at once.
 
-use crate::image;
+use crate::{image, leash};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::Child;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use twin_protocol::{About, Outcome, Reply, Request, Run, receive, send};
 
-/// Processes that nothing is asked of. They end when this process does, which closes the sockets.
+/// Processes that nothing is asked of. They end when this process does.
 static IDLE: Mutex<Vec<Process>> = Mutex::new(Vec::new());
 
 /// The twin that has Giusto's own programs alone.
@@ -91,7 +91,12 @@ struct Process {
 impl Process {
     fn start(program: &Path) -> Result<Process> {
         let (socket, its) = UnixStream::pair().context("no socket for the twin")?;
-        let child = Command::new(program).stdin(OwnedFd::from(its)).spawn();
+        let start = || {
+            let mut command = leash::command(program)?;
+            command.stdin(OwnedFd::from(its));
+            leash::spawn(command)
+        };
+        let child = start();
         let child = child.with_context(|| format!("cannot run {}", program.display()))?;
         Ok(Process { program: program.to_path_buf(), child, socket })
     }

@@ -290,7 +290,10 @@ enum giusto_fact {
     GIUSTO_FACT_KERNEL = 3,
     /** How many CPUs the kernel has, and which one the caller runs on. */
     GIUSTO_FACT_CPUS = 4,
-    /** The caller's ids in [futexes](crate::futex) of its domain and of shared memory. */
+    /**
+     * The caller's ids in [futexes](crate::futex) of its domain and of shared memory; in the first
+     * one's high half a number for the name of its domain, which one that is made again has again.
+     */
     GIUSTO_FACT_IDENTITY = 5,
 };
 
@@ -498,6 +501,10 @@ enum giusto_error {
     GIUSTO_ERROR_TOO_MANY_HELPERS = 33,
     /** The class is the reservation itself, or is inside it. */
     GIUSTO_ERROR_CYCLE = 34,
+    /** The thread owns the mutex already. */
+    GIUSTO_ERROR_ALREADY_OWNER = 35,
+    /** The mutex is one of another domain, in memory that both have: it is of one domain alone. */
+    GIUSTO_ERROR_OTHER_DOMAIN = 36,
 };
 
 /** `X(constant, name)` for each error. */
@@ -535,7 +542,9 @@ enum giusto_error {
     X(GIUSTO_ERROR_HELPS_ALREADY, HelpsAlready) \
     X(GIUSTO_ERROR_NO_HELPER, NoHelper) \
     X(GIUSTO_ERROR_TOO_MANY_HELPERS, TooManyHelpers) \
-    X(GIUSTO_ERROR_CYCLE, Cycle)
+    X(GIUSTO_ERROR_CYCLE, Cycle) \
+    X(GIUSTO_ERROR_ALREADY_OWNER, AlreadyOwner) \
+    X(GIUSTO_ERROR_OTHER_DOMAIN, OtherDomain)
 
 /** Which threads use a mutex or condition. */
 enum giusto_scope {

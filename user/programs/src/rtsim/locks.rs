@@ -103,7 +103,8 @@ impl Condition {
 /// What an error of the kernel means for a job.
 pub fn meaning(error: Error) -> &'static str {
     match error {
-        Error::SelfSend => "a task waits for itself: it owns the mutex, or a ring of waits closes",
+        Error::AlreadyOwner => "a task waits for itself: it owns the mutex",
+        Error::SelfSend => "a task waits for itself: a ring of waits closes",
         Error::WrongState | Error::OtherMutex => "a condition is used with two mutexes",
         _ => "the kernel refuses an operation on a mutex or a condition",
     }

@@ -2,7 +2,7 @@
 
 use super::bench::*;
 use rt::abi::call::ThreadState;
-use rt::futex::{self, Scope, WAITERS};
+use rt::futex::{self, Identity, Scope, WAITERS};
 use rt::thread::{self, Registers};
 use rt::{At, Env, Error, Mapping, MemoryObject, Rights, Slot, Wait, Words, cap, system};
 use sync::{Barrier, Condvar, Guard, Mutex, Queue, RwLock, Semaphore, ThreadId};
@@ -59,13 +59,13 @@ fn is_waiting(helper: Helper) -> Check {
 /// Helper: leaves its ids in words 8 and 9.
 fn tell_ids(env: &Env, argument: u64) {
     let me = Me::new(env, argument);
-    let (own, shared) = futex::identity();
+    let Identity { own, shared, .. } = futex::identity();
     me.own.set(8, own.into());
     me.own.set(9, shared.into());
 }
 
 fn ids(bench: &Bench) -> Check {
-    let (own, shared) = futex::identity();
+    let Identity { own, shared, .. } = futex::identity();
     let helper = bench.helper(HIGH, tell_ids, Slot::NONE, Slot::NONE)?;
     bench.settle();
     let words = bench.words(helper);
@@ -73,14 +73,15 @@ fn ids(bench: &Bench) -> Check {
     expect(all.iter().all(|id| (1..u64::from(WAITERS)).contains(id)), "31 bits, not 0")?;
     let differ = (0..4).all(|i| (0..i).all(|j| all[i] != all[j]));
     expect(differ, "two threads, two scopes, four ids")?;
-    expect(futex::identity() == (own, shared), "they stay")
+    let again = futex::identity();
+    expect((again.own, again.shared) == (own, shared), "they stay")
 }
 
 /// Helper: locks the mutex, writes down that it came, and gives it up.
 fn come(env: &Env, argument: u64) {
     let me = Me::new(env, argument);
     let mutex = mutex_of(me.common);
-    me.own.set(8, futex::identity().0.into());
+    me.own.set(8, futex::identity().own.into());
     if let Ok(guard) = mutex.lock(ThreadId::current()) {
         enter(&guard, me.n);
     }
@@ -101,7 +102,7 @@ fn in_order(bench: &Bench) -> Check {
     let first = helpers[0].map_or(0, |helper| bench.words(helper).get(8) as u32);
     expect(words(common) == (me.of(Scope::Domain) | WAITERS, first), "the first one is named")?;
     expect(mutex.try_lock(me).is_none(), "it is not free")?;
-    refused(mutex.lock(me).map(|_| ()), Error::SelfSend, "a thread waits for itself")?;
+    refused(mutex.lock(me).map(|_| ()), Error::AlreadyOwner, "a thread waits for itself")?;
     guard.unlock()?;
     bench.settle();
     let guard = mutex.lock(me)?;
@@ -247,7 +248,7 @@ fn lies(bench: &Bench) -> Check {
     }
     let id = |n: usize| helpers[n].map_or(0, |helper| bench.words(helper).get(8));
     let state = u64::from(words(common).0);
-    let (own, shared) = futex::identity();
+    let Identity { own, shared, .. } = futex::identity();
     let lies = [id(1), own.into(), shared.into(), id(0) ^ 1, id(0) | 1 << 31, 0x7fff_ffff];
     for lie in lies {
         common.set(MUTEX, state | lie << 32);
@@ -302,7 +303,7 @@ const SECOND: u64 = 0x9_1000_0000;
 fn wait_at_second(env: &Env, argument: u64) {
     let me = Me::new(env, argument);
     let ended = futex::mutex_wait(SECOND, Scope::Shared, WAITERS | 7, Wait::NEVER);
-    me.own.set(9, futex::identity().1.into());
+    me.own.set(9, futex::identity().shared.into());
     me.own.set(8, ended.map_or_else(|error| error as u64, |()| 100));
 }
 

@@ -2,6 +2,7 @@
 
 use super::bench::*;
 use rt::abi::call::ThreadState;
+use rt::futex::Scope;
 use rt::{Env, Error, Slot, Wait, Words, cap, system, thread};
 use sync::{HelperId, InheritCondition, InheritMutex, ThreadId};
 
@@ -10,6 +11,7 @@ pub const CHECKS: Checks = &[
     ("an owner goes before what would delay those that wait", no_inversion),
     ("a deadline ends a wait for an inheriting mutex", deadline),
     ("an owner ends, and the next one learns it", owner_ends),
+    ("an inheriting mutex is of the domain that locked it first", of_one_domain),
     ("a helper goes before what would delay those that wait", no_inversion_of_a_condition),
     ("threads that wait for a condition are woken by priority", woken_by_priority),
     ("helpers of a condition come and go", helpers),
@@ -42,6 +44,27 @@ fn come(env: &Env, argument: u64) {
     }
 }
 
+/// Another domain's mutex is refused while it is free and while it is locked; what that domain has
+/// left in its words stays there.
+fn of_one_domain(bench: &Bench) -> Check {
+    let (me, mutex) = (ThreadId::current(), mutex_of(bench.common()));
+    mutex.lock(me)?.unlock()?;
+    let (state, left) = (bench.common().get(MUTEX), bench.common().get(MUTEX + 1));
+    expect(state == 0 && left >> 32 != 0, "it says of which domain it is")?;
+    let other = left ^ 2 << 32;
+    bench.common().set(MUTEX + 1, other);
+    for owner in [0, u64::from(me.of(Scope::Domain) ^ 1)] {
+        bench.common().set(MUTEX, owner);
+        refused(mutex.lock(me).map(|_| ()), Error::OtherDomain, "another domain's mutex")?;
+        let words = (bench.common().get(MUTEX), bench.common().get(MUTEX + 1));
+        expect(words == (owner, other), "it is as it was")?;
+    }
+    bench.common().set(MUTEX, 0);
+    bench.common().set(MUTEX + 1, left);
+    mutex.lock(me)?.unlock()?;
+    Ok(())
+}
+
 fn by_priority(bench: &Bench) -> Check {
     let me = ThreadId::current();
     let mutex = mutex_of(bench.common());
@@ -52,7 +75,7 @@ fn by_priority(bench: &Bench) -> Check {
         let waits = thread::state(helper.slot)? == ThreadState::Waiting as u64;
         expect(waits, "a helper waits for the mutex")?;
     }
-    refused(mutex.lock(me).map(|_| ()), Error::SelfSend, "a thread waits for itself")?;
+    refused(mutex.lock(me).map(|_| ()), Error::AlreadyOwner, "a thread waits for itself")?;
     guard.unlock()?;
     bench.settle();
     let guard = mutex.lock(me)?;

@@ -2,6 +2,7 @@
 
 use super::{Instruction, MACHINE, Program, TEXT, machine, std};
 use crate::arch::{self, ANY, word};
+use crate::panicked::Panicked;
 use crate::start::tell_end;
 use crate::train::{self, Entry, Visitor};
 use crate::{Env, Message, Slot, Wait, Words, error, exit, ipc, println, system};
@@ -164,14 +165,22 @@ fn told(name: &str, said: &str) -> String {
     std::format!("{name}: {}:\n{}", spelled(place), spelled(what))
 }
 
+/// What a panic has said, for the log.
+fn panicked(said: &str) -> Panicked<'_, &str> {
+    let (place, reason) = said.split_once(":\n").unwrap_or(("", said));
+    let mut place = place.strip_prefix("panicked at ").unwrap_or(place).rsplitn(3, ':');
+    let mut number = || place.next().and_then(|text| text.parse().ok()).unwrap_or(0);
+    let (column, line) = (number(), number());
+    Panicked { reason, file: place.next().unwrap_or_default(), place: [line, column] }
+}
+
 /// Runs a program's function. Its panic ends the run; without the right to do that it is a fault,
 /// and without a console the machine tells what it says.
 fn guarded(environment: u64, run: impl FnOnce(&Env)) {
     let env = Env::at(environment & !7);
     if catch_unwind(AssertUnwindSafe(|| run(&env))).is_err() {
         let said = message_of_panic();
-        // Its two lines say where, and what.
-        error!(env.log(), "{}", said.replacen(":\n", ": ", 1));
+        error!(env.log(), "{}", panicked(&said));
         let message = std::format!("{}: {said}", env.name());
         match env.find_cap("console") {
             Some(_) => println!(env.console(), "{message}"),
