@@ -115,7 +115,7 @@ impl<S: System> Entry<S> {
         let thread = self.hold(me);
         if !thread.has(flag::ENDED) {
             self.note(Event::Fault, me, fault.kind as u32, 0);
-            self.tell_console(me, fault, words[1]);
+            self.manage().tell_console(me, fault, words[1]);
             thread.fault.set(words);
             thread.set(flag::ENDED);
         }
@@ -133,35 +133,18 @@ impl<S: System> Entry<S> {
 
     /// The code that a thread has entered has faulted: the thread is back where it has entered,
     /// with an error. The domain's people are told; what its handler would be told is another
-    /// domain's.
+    /// domain's. Between steps it faults again, as in [`Entry::stop_unhandled`].
     #[cold]
     #[inline(never)]
     fn fault_inside(&self, me: Ref<Thread<S::Port>>, fault: Fault, instruction: u64) {
-        if !self.manage().gives_up_inside(me) {
-            // The instruction faults again. A trap is behind its own: nothing is mapped at 0.
-            if fault.kind == FaultKind::Debug {
-                self.hold(me).context.set_instruction(0);
-            }
-            return;
+        let thread = self.hold(me);
+        if !thread.has(flag::GOES_BACK) {
+            self.note(Event::Fault, me, fault.kind as u32, 0);
+            self.manage().tell_console(me, fault, instruction);
+            thread.set(flag::GOES_BACK);
         }
-        self.note(Event::Fault, me, fault.kind as u32, 0);
-        self.tell_console(me, fault, instruction);
-        self.manage().go_back(me, Error::Faulted);
-    }
-
-    /// Tells the console of a fault, if the domain may still have it told.
-    #[inline(always)]
-    fn tell_console(&self, me: Ref<Thread<S::Port>>, fault: Fault, instruction: u64) {
-        let inside = S::Port::TRAINS && self.hold(me).inside.get().is_some();
-        let manager = self.manage();
-        let payer = manager.all.open(manager.outermost(self.hold(me).domain.get()));
-        if let Some(left) = payer.reports.get().checked_sub(1) {
-            payer.reports.set(left);
-            let end: &[u8] = match inside {
-                true => b"; the call that has entered fails\n",
-                false => b"; no handler, thread suspended\n",
-            };
-            manager.report(me, fault, instruction, end);
+        if !self.manage().go_back(me, Error::Faulted) {
+            self.hold(me).context.set_instruction(0);
         }
     }
 
@@ -201,6 +184,36 @@ impl<P: Port> Manager<'_, P> {
         let fault = Fault { kind: FaultKind::Memory, detail: PANIC + place, code: 0 };
         let (instruction, _) = self.all.open(me).context.position();
         self.report(me, fault, instruction, b"; the run ends\n");
+    }
+
+    /// Tells the console of a fault, if the domain may still have it told.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn tell_console(&self, me: Ref<Thread<P>>, fault: Fault, instruction: u64) {
+        let thread = self.all.open(me);
+        let inside = P::TRAINS && thread.inside.get().is_some();
+        let payer = self.all.open(self.outermost(thread.domain.get()));
+        if let Some(left) = payer.reports.get().checked_sub(1) {
+            payer.reports.set(left);
+            let end: &[u8] = match inside {
+                true => b"; the call that has entered fails\n",
+                false => b"; no handler, thread suspended\n",
+            };
+            self.report(me, fault, instruction, end);
+        }
+    }
+
+    /// A thread whose trap was not answered has no handler any more: it is to end, as by another
+    /// fault, which its instruction would cause again. A trap is behind its own: nothing is mapped
+    /// at 0.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn ends_by_trap(&self, at: Ref<Thread<P>>) {
+        let thread = self.all.open(at);
+        let [detail, instruction, _, code] = thread.fault.get();
+        self.tell_console(at, Fault { kind: FaultKind::Debug, detail, code }, instruction);
+        thread.set(flag::ENDED);
+        thread.context.set_instruction(0);
     }
 
     /// Tells the console of a fault of a thread, under the names that it and its domain have.

@@ -52,7 +52,10 @@ impl<P: Port> Manager<'_, P> {
             // handler is gone, it faults again, and has none. A trap is behind its instruction.
             thread.clear(flag::FAULT);
             let trap = thread.outgoing.get().info.label() == FaultKind::Debug as u32;
-            if error != Error::Destroyed || trap {
+            let handler = thread.handler.get().and_then(|weak| weak.get());
+            if error == Error::Destroyed && trap && handler.is_none() {
+                self.ends_by_trap(at);
+            } else if error != Error::Destroyed || trap {
                 thread.set(flag::SUSPENDED);
             }
         } else if state == State::Sending {

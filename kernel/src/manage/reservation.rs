@@ -5,6 +5,7 @@ use super::{Done, Manager};
 use crate::access::{Life, Ref};
 use crate::leaf::LeafRef;
 use crate::object::capability::{Cap, Capability};
+use crate::object::thread::Turn;
 use crate::object::{Domain, Notification, Pooled, Reservation, Thread, Weak};
 use crate::port::{Context, Port};
 use crate::tree::Home;
@@ -329,6 +330,8 @@ impl<P: Port> Manager<'_, P> {
         }
         self.all.open(at).reservation.set(&self.all, leaf);
         self.caller_changed(at);
+        // Among what is there it has no turn yet.
+        at.turn.set(&self.all, Turn::NONE);
         Ok(())
     }
 

@@ -76,14 +76,13 @@ impl<P: Port> Manager<'_, P> {
     pub(crate) fn change_priority(&self, at: Ref<Thread<P>>, priority: i16) {
         self.all.open(at).base_priority.set(&self.all, priority);
         self.know_own_priority(at);
-        if P::FUTEXES && !self.kernel.variant.tree {
-            self.propagate(at);
-            return at.turn.set(&self.all, Turn::NONE);
+        if !P::FUTEXES || self.kernel.variant.tree {
+            self.requeue_by(at, priority);
         }
-        self.requeue_by(at, priority);
         if P::FUTEXES {
             self.propagate(at);
         }
+        at.turn.set(&self.all, Turn::NONE);
     }
 
     /// A thread was given another priority, or another ceiling: the greater one is its own.
@@ -102,7 +101,10 @@ impl<P: Port> Manager<'_, P> {
         }
         let waits = thread.state.get() == State::Waiting;
         if waits && !thread.queued() && !thread.has(flag::DEADLINE) {
-            // In no queue that goes by it.
+            // In no queue that goes by it. It has no turn where it falls back to while it waits.
+            if priority as u32 <= thread.turn.get(&self.all).level {
+                thread.turn.set(&self.all, Turn::NONE);
+            }
             self.cpu.note(Event::Priority, at, 0, priority as u16);
             return thread.priority.set(&self.all, priority);
         }

@@ -14,7 +14,11 @@ use abi::call::{ThreadState, exchange};
 impl<P: Port> Manager<'_, P> {
     pub(super) fn resume(&self, own: Ref<Domain<P>>, slot: u32) -> Result<Done, Error> {
         let at = self.thread(own, slot)?;
-        self.all.open(at).clear(flag::SUSPENDED | flag::ENDED);
+        let thread = self.all.open(at);
+        // One that is about to end by a fault goes on with that.
+        if thread.has(flag::SUSPENDED) {
+            thread.clear(flag::SUSPENDED | flag::ENDED);
+        }
         self.make_ready(at);
         Ok(Done::Nothing)
     }

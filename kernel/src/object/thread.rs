@@ -145,6 +145,8 @@ pub mod flag {
     pub const LENDS: u32 = 32;
     /// It has stopped at a fault that none handles: to all that wait for it, it has ended.
     pub const ENDED: u32 = 64;
+    /// It has faulted in a domain that it has entered, and is about to leave that with an error.
+    pub const GOES_BACK: u32 = 128;
 }
 
 /// The turn among its equals that a thread had when its urgency was raised for a time: it has that

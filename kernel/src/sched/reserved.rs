@@ -161,6 +161,7 @@ impl<P: Port> Cpu<P> {
     #[inline(always)]
     fn run_instead<N: Notes>(&self, to: Ref<Thread<P>>, from: Ref<Thread<P>>) {
         self.trees.replace(self, from, to);
+        from.turn.set(self, Turn::NONE);
         self.note_if::<N>(Event::Insert, to, self.queue_number(), 0);
         self.note_if::<N>(Event::Remove, from, self.queue_number(), 0);
         self.next.set(to);

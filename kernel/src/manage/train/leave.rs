@@ -18,11 +18,6 @@ impl<P: Port> Manager<'_, P> {
         !owns || self.bequeath_inside(at, stack)
     }
 
-    /// The same for the domain that a thread is in.
-    pub(crate) fn gives_up_inside(&self, at: Ref<Thread<P>>) -> bool {
-        self.all.open(at).inside.get().is_none_or(|stack| self.leaves_nothing(at, stack))
-    }
-
     /// A thread that runs, or that is blocked in nothing, goes back with an error to where it has
     /// entered the domain that it is in. False: not yet, an interrupt is pending.
     pub(crate) fn go_back(&self, at: Ref<Thread<P>>, error: Error) -> bool {
@@ -87,7 +82,7 @@ impl<P: Port> Manager<'_, P> {
         let thread = self.all.open(at);
         self.put_back(at, stack);
         // What it did there is over, however far it was.
-        thread.clear(flag::FULL);
+        thread.clear(flag::FULL | flag::GOES_BACK);
         thread.protected.set(0);
         thread.ticket.set(None);
         self.cpu.note(Event::Fail, at, error as u32, 0);

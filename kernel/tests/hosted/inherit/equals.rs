@@ -5,7 +5,7 @@ use super::{effective, lock, lock_until, mark, sleep, wake};
 use crate::support::archive::{SLICE, TICK};
 use crate::support::board::Board;
 use crate::support::host::Host;
-use crate::support::scene::{boot, system};
+use crate::support::scene::{LEAF, THREAD, boot, system};
 use abi::call::Call;
 use abi::futex::NO_CEILING;
 use abi::reservation::Inheritance;
@@ -171,4 +171,22 @@ fn ceilings_cost_no_turn() {
 #[test]
 fn ceilings_prolong_no_slice() {
     by_priorities!(a_ceiling_prolongs_no_slice);
+}
+
+/// Who was given another priority, or another reservation, while it was raised has no turn where
+/// it falls back to.
+#[test]
+fn a_turn_ends_with_what_it_was_in() {
+    let thread = THREAD + 1;
+    let priority = |priority| system(Call::ThreadPriority, &[thread, priority]);
+    let reserve = |leaf| system(Call::Reserve, &[thread, leaf]);
+    for changes in [[priority(5), priority(10)], [reserve(LEAF), reserve(0)]] {
+        let board = equals::<Tree<Host>>(1000 * TICK);
+        board.succeeds(1, ceiling(20));
+        for change in changes {
+            board.succeeds(1, change);
+        }
+        board.does(1, ceiling(NO_CEILING));
+        assert_eq!(board.running(), Some(2));
+    }
 }

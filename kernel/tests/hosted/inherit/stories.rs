@@ -13,7 +13,7 @@ use abi::message::FaultKind;
 use abi::reservation::Inheritance;
 use abi::{Error, Info};
 use kernel::fault::Fault;
-use kernel::object::thread::State;
+use kernel::object::thread::{State, flag};
 use kernel::port::Port;
 use kernel::system::{DirectLazy, Tree};
 
@@ -240,6 +240,10 @@ fn an_owner_faults() {
         };
         faults();
         assert_eq!(board.regs.get().badge(), OWNER_DIED);
+        if !board.thread(2).has(flag::SUSPENDED) {
+            // It is not stopped yet, so there is nothing to resume.
+            board.succeeds(4, system(Call::ThreadResume, &[THREAD + 2]));
+        }
         let expected = mark(&board, 4, 1).expect("its owner has ended");
         board.does(4, wait(1, expected, None));
         faults();

@@ -141,6 +141,27 @@ fn a_fault_without_a_handler_stops_the_thread_and_says_so() {
     }
 }
 
+/// A trap is behind its instruction, which would not fault again: its thread ends all the same when
+/// its handler is gone, and stays where it was.
+#[test]
+fn a_trap_without_a_handler_stops_the_thread_too() {
+    let board: Board<DirectLazy<Host>> = boot(&[(1, 30), (2, 20)]);
+    board.regs.set(LIVE);
+    let at = board.thread(1).context.at.get();
+    board.fault(Fault { kind: FaultKind::Debug, detail: 0xbad0, code: 0 });
+    assert_eq!(board.running(), Some(2));
+    board.does(2, system(Call::Destroy, &[ENDPOINT]));
+    assert_eq!((board.running(), board.thread(1).context.at.get().0), (Some(1), 0));
+    board.fault(Fault { kind: FaultKind::Memory, detail: 0, code: 4 });
+    board.sees(2, Ok(()));
+    assert!(board.thread(1).has(flag::SUSPENDED) && board.thread(1).has(flag::ENDED));
+    assert_eq!(board.thread(1).context.at.get(), at);
+    let output = String::from_utf8_lossy(&board.host.output.borrow()).to_lowercase();
+    let told = ["domain1", "debug", "bad0", "no handler"];
+    assert!(told.iter().all(|part| output.contains(part)), "{output}");
+    assert_eq!(output.lines().count(), 1, "once");
+}
+
 #[test]
 fn the_console_is_told_of_a_bounded_number_of_faults() {
     let board: Board<DirectLazy<Host>> = boot(&[(1, 20), (1, 30)]);

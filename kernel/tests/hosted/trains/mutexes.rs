@@ -172,9 +172,12 @@ fn a_visitor_faults_with_a_mutex() {
         inherits(&board);
         board.does(3, sleep(u64::MAX));
         if board.thread(2).inside.get().is_some() {
-            board.fault(fault);
+            assert_eq!(position(&board, 2).0, 0, "its own instruction could go well by now");
+            board.fault(Fault { kind: FaultKind::Memory, detail: 0, code: 4 });
         }
         board.sees(2, Err(Error::Faulted));
+        let told = String::from_utf8(board.host.output.borrow().clone()).expect("text");
+        assert_eq!((told.lines().count(), told.contains("0123,")), (1, true), "{told}");
     }
 }
 
