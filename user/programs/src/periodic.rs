@@ -1,21 +1,30 @@
 //! A task of a control system: a job at each release, whose response times it watches. Arguments
-//! `period` and `deadline` (microseconds), `work` (units of time in each job) and `jobs`;
-//! capabilities `console`, and `system` for the one whose last job ends the run. What reservations
-//! have had that it holds capabilities to is told at the end.
+//! `period` and `deadline` (microseconds), `work` (units of time in each job) and `jobs`; `from`
+//! (microseconds since boot) for the first release, and `all` 1 for jobs also at releases that are
+//! past when the one before ends. Capabilities `console`, and `system` for the one whose last job
+//! ends the run. What reservations have had that it holds capabilities to is told at the end.
 
 use rt::prelude::*;
-use rt::{Kind, cap, reservation, system};
+use rt::{Kind, cap, reservation, system, time};
 
 /// Does its jobs, and says how long the worst took from release to end.
 pub fn main(env: &Env) {
     let (period, jobs) = (env.number("period", 5_000), env.number("jobs", 200));
     let deadline = env.number("deadline", period).us();
     let work = env.number("work", 100_000);
-    let mut ticker = Ticker::every(period.us());
+    let all = env.number("all", 0) == 1;
+    let mut ticker = match env.number("from", 0) {
+        0 => Ticker::every(period.us()),
+        from => Ticker::starting(Instant::BOOT + from.us(), period.us()),
+    };
     let (mut worst, mut late) = (Duration::ZERO, 0);
     for _ in 0..jobs {
         let release = ticker.due();
-        late += ticker.wait();
+        if all {
+            time::sleep_until(ticker.pass());
+        } else {
+            late += ticker.wait();
+        }
         system::work(work);
         let response = release.elapsed();
         worst = worst.max(response);

@@ -131,6 +131,10 @@ fn on(machine: &'static dyn Machine) -> Vec<Job> {
     jobs.push(job("a monitor is told of what comes late", one, overload).configuration());
     let one = Configuration { kernel: manifest::TREE, system: "relief", ..plain };
     jobs.push(job("a monitor gives more to what comes late", one, relief).configuration());
+    if machine.emulator().is_some() {
+        let one = Configuration { kernel: manifest::TREE, system: "overlap", ..plain };
+        jobs.push(job("jobs are told apart by their releases", one, overlap).configuration());
+    }
     let restarts = if machine.emulator().is_some() { FEW } else { MANY };
     let args: &[_] = restarts;
     let one = Configuration { kernel: manifest::TREE, system: "overruns", args, ..plain };
@@ -200,7 +204,7 @@ fn overload(one: &Configuration) -> Result<()> {
     let told = Accounts::told(&outcome, &system, left.as_ref(), &BTreeMap::new());
     let vision = told.of("vision").context("vision had a reservation")?;
     ensure!(vision.missed == Some(2) && vision.overruns == Some(2), "{vision:?}");
-    let told_of = ["vision: has used its budget up in job 2", "vision: job 3 is late, by "];
+    let told_of = ["vision: has used its budget up in job 1", "vision: job 2 is late, by "];
     in_order(&outcome.console, &told_of)?;
     let latest = vision.latest_ns / 1_000;
     let by = |line: &str| line.strip_prefix(told_of[1])?.split(' ').next()?.parse::<u64>().ok();
@@ -216,11 +220,26 @@ fn relief(one: &Configuration) -> Result<()> {
     let outcome = one.boot(&system, |boot: Boot| machine::boot(&boot.inspect(false)))?;
     let failure = outcome.failure();
     ensure!(failure.is_none(), failure.unwrap_or_default());
-    in_order(&outcome.console, &["vision: job 2 is late", "has 5000 us of 20000 us from now on"])?;
+    in_order(&outcome.console, &["vision: job 1 is late", "has 5000 us of 20000 us from now on"])?;
     let told = Accounts::told(&outcome, &system, left.as_ref(), &BTreeMap::new());
     let vision = told.of("vision").context("vision had a reservation")?;
     ensure!(vision.missed == Some(1) && vision.jobs > 3, "{vision:?}");
     is_never_late(&told, "control")
+}
+
+/// Jobs that are released while the one before runs have deadlines of their own.
+fn overlap(one: &Configuration) -> Result<()> {
+    let mut system = one.load()?;
+    let left = system.add_accounts();
+    let outcome = one.boot(&system, |boot: Boot| machine::boot(&boot.inspect(false)))?;
+    let failure = outcome.failure();
+    ensure!(failure.is_none(), failure.unwrap_or_default());
+    let told = Accounts::told(&outcome, &system, left.as_ref(), &BTreeMap::new());
+    let of = |name| told.of(name).with_context(|| format!("{name} had a reservation"));
+    let (bulk, urgent) = (of("bulk")?, of("urgent")?);
+    ensure!(bulk.missed == Some(0) && bulk.jobs >= 45, "{bulk:?}");
+    ensure!(urgent.missed == Some(0) && urgent.worst_ns < 10_800_000, "{urgent:?}");
+    Ok(())
 }
 
 /// Systems of different policies need the same kernel.
