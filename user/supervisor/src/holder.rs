@@ -42,14 +42,18 @@ impl Holders<'_> {
         let least = (leaf.map_or(0, |leaf| self.level(leaf.node.into())), child.priority);
         let ready = sched::threads(self.system, 0)
             .filter(|thread| thread.state == ThreadState::Ready as u64)
-            .map(|thread| (self.rank(&thread), self.name(thread.domain)))
+            .filter_map(|thread| Some((self.rank(&thread)?, self.name(thread.domain))))
             .filter(|(rank, name)| *rank >= least && *name != name_words(OWN));
         ready.max_by_key(|(rank, _)| *rank).map_or([0; 2], |(_, name)| name)
     }
 
-    fn rank(&self, thread: &Thread) -> Rank {
-        let node = thread.node_after.checked_sub(1);
-        (node.map_or(0, |node| self.level(node)), thread.effective_priority)
+    /// None: it waits for budget.
+    fn rank(&self, thread: &Thread) -> Option<Rank> {
+        let Some(node) = thread.node_after.checked_sub(1) else {
+            return Some((0, thread.effective_priority));
+        };
+        let level = Some(self.level(node)).filter(|level| *level > 0)?;
+        Some((level, thread.effective_priority))
     }
 
     /// How urgent a reservation is below the root of its CPU; 0: it waits for budget.
