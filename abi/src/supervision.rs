@@ -1,17 +1,20 @@
 //! What the laboratory tells the supervisor, and what the supervisor tells the laboratory.
 //!
-//! The *inventory* is read-only memory of the supervisor: [`MAGIC`], the number of children, then
-//! for each child, in an order in which each comes behind those that it depends on, a [`Child`],
-//! its [`Map`]s and its [`Grant`]s. The *journal* is memory that the host reads after the run:
-//! [`JOURNAL_MAGIC`], how many entries were written in all, the children that did not stay up, then
-//! the last [`ENTRIES`] of the entries, the n-th at place n modulo [`ENTRIES`].
+//! The *inventory* is read-only memory of the supervisor: [`MAGIC`], the number of children, that
+//! of objects that children alone hold, these ([`Owned`]), then for each child, in an order in
+//! which each comes behind those that it depends on, a [`Child`], its [`Map`]s and its [`Grant`]s.
+//!
+//! The *journal* is memory that the host reads after the run: [`JOURNAL_MAGIC`], how many entries
+//! were written in all, the children that did not stay up, then the last [`ENTRIES`] of the
+//! entries, the n-th at place n modulo [`ENTRIES`], then for each child a [`Silence`] that the
+//! supervisor has not yet answered.
 
-use crate::object::Resource;
+use crate::object::{Kind, Resource};
 
 /// First word of an inventory; the last character is the version of its layout.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"GIUSTOS2");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"GIUSTOS3");
 /// First word of a journal, with a version likewise.
-pub const JOURNAL_MAGIC: u64 = u64::from_le_bytes(*b"GIUSTOJ1");
+pub const JOURNAL_MAGIC: u64 = u64::from_le_bytes(*b"GIUSTOJ2");
 
 /// The most children that a supervisor has: sets of them are words of bits.
 pub const MOST_CHILDREN: usize = 32;
@@ -22,6 +25,14 @@ pub const MOST_RESTARTS: u64 = 16;
 pub const FAULTS: &str = "supervisor-faults";
 /// The name of a child's capability to signal its heartbeat.
 pub const BEATS: &str = "supervisor-beats";
+/// The name of the notification by which the supervisor wakes the thread that watches heartbeats.
+pub const WATCH: &str = "supervisor-watch";
+/// The name of the leaf that this thread runs on, if others have reservations.
+pub const WATCH_LEAF: &str = "supervisor-watch-leaf";
+/// The name of the capability by which it sends to the supervisor's endpoint, and its badge.
+pub const NUDGE: &str = "supervisor-nudge";
+/// See [`NUDGE`].
+pub const NUDGE_BADGE: u64 = CHILD_BADGE | u32::MAX as u64;
 /// The name of the notification by which the supervisor is told of children that run out of time:
 /// the bit with a child's number when it has used its budget up, the one [`MISSED`] further left
 /// when a job of it has missed its deadline.
@@ -35,7 +46,7 @@ pub const CHILD_BADGE: u64 = 1 << 63;
 pub const ENDED: u32 = 1;
 
 /// Words in front of an inventory's first child.
-const HEADER: usize = 2;
+const HEADER: usize = 3;
 /// A slot that is not there.
 const NO_SLOT: u32 = 0;
 
@@ -116,6 +127,18 @@ pub struct Grant {
     pub to: u32,
     /// At most these rights.
     pub rights: u8,
+}
+
+/// An object that children alone hold: it begins as at boot when none of them is there and one is
+/// made again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owned {
+    /// A timer, a notification or an interrupt, in this order in the inventory.
+    pub kind: Kind,
+    /// The supervisor's slot, with the right to make it as it was.
+    pub slot: u32,
+    /// The children, a bit each.
+    pub holders: u32,
 }
 
 impl Child {
@@ -217,6 +240,23 @@ impl Grant {
     }
 }
 
+impl Owned {
+    /// Words that an object takes.
+    pub const WORDS: usize = 3;
+
+    /// The object as words.
+    pub fn to_words(&self) -> [u64; Owned::WORDS] {
+        [self.kind as u64, self.slot.into(), self.holders.into()]
+    }
+
+    fn from_words([kind, slot, holders]: [u64; Owned::WORDS]) -> Option<Owned> {
+        let kind = Kind::from_code(kind)?;
+        let known = matches!(kind, Kind::Timer | Kind::Notification | Kind::Interrupt);
+        let (slot, holders) = (u32::try_from(slot).ok()?, u32::try_from(holders).ok()?);
+        known.then_some(Owned { kind, slot, holders })
+    }
+}
+
 /// The slot in a word, if it holds one; `None` if it cannot be a slot.
 fn slot(word: u64) -> Option<Option<u32>> {
     let slot = u32::try_from(word).ok()?;
@@ -255,14 +295,23 @@ impl<R: Read> Inventory<R> {
                 && child.1.depends >> nth == 0
                 && child.1.at_most <= MOST_RESTARTS
         };
+        let owned = inventory.owned().count() as u64;
         let read = inventory.children().enumerate().filter(whole).count();
-        (known && read == count as usize).then_some(inventory)
+        (known && words.word(2)? == owned && read == count as usize).then_some(inventory)
+    }
+
+    /// What children alone hold: timers, then notifications, then interrupts.
+    pub fn owned(self) -> impl Iterator<Item = Owned> {
+        let count = self.0.word(2).unwrap_or(0) as usize;
+        let owned = move |nth| Owned::from_words(self.take(HEADER + nth * Owned::WORDS)?);
+        (0..count).map_while(owned)
     }
 
     /// The children in order, each with the place of its words.
     pub fn children(self) -> impl Iterator<Item = (usize, Child)> {
         let count = self.0.word(1).unwrap_or(0) as usize;
-        let mut at = HEADER;
+        let owned = self.0.word(2).unwrap_or(0) as usize;
+        let mut at = HEADER.saturating_add(owned.saturating_mul(Owned::WORDS));
         (0..count).map_while(move |_| {
             let child = (at, Child::from_words(self.take(at)?)?);
             at += Child::WORDS + child.1.rest();
@@ -305,8 +354,36 @@ pub const JOURNAL_COUNT: usize = 1;
 pub const JOURNAL_DOWN: usize = 2;
 /// Entries that a journal keeps.
 pub const ENTRIES: usize = 255;
+/// The first word of a journal's silences.
+pub const JOURNAL_SILENT: usize = JOURNAL_HEADER + ENTRIES * Entry::WORDS;
+/// The first word of what the supervisor's threads tell each other.
+pub const JOURNAL_WATCH: usize = JOURNAL_SILENT + MOST_CHILDREN * Silence::WORDS;
 /// Bytes of a journal.
-pub const JOURNAL_BYTES: u64 = 8 * (JOURNAL_HEADER + ENTRIES * Entry::WORDS) as u64;
+pub const JOURNAL_BYTES: u64 = 8 * (JOURNAL_WATCH + 2 + MOST_CHILDREN) as u64;
+
+/// A heartbeat that was missed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Silence {
+    /// When that was noticed, in nanoseconds since boot; never 0.
+    pub seen: u64,
+    /// The name of the domain that had the CPU then, or zeros.
+    pub by: [u64; 2],
+}
+
+impl Silence {
+    /// Words that it takes.
+    pub const WORDS: usize = 3;
+
+    /// It as words, when it was noticed as the first.
+    pub fn to_words(self) -> [u64; Silence::WORDS] {
+        [self.seen, self.by[0], self.by[1]]
+    }
+
+    /// The silence in words; none if the first is 0.
+    pub fn from_words([seen, low, high]: [u64; Silence::WORDS]) -> Option<Silence> {
+        (seen != 0).then_some(Silence { seen, by: [low, high] })
+    }
+}
 
 /// What became of a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -326,7 +403,8 @@ pub enum Event {
 pub enum Reason {
     /// A thread of it faulted or panicked: `kind`, `detail` and `at` are those of the message.
     Fault = 1,
-    /// It did not signal its heartbeat.
+    /// It did not signal its heartbeat: `detail` and `at` are the name of the domain that had the
+    /// CPU then, or zeros.
     Silent = 2,
     /// Its program ended.
     Ended = 3,

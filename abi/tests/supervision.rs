@@ -1,8 +1,9 @@
 //! What the laboratory writes for the supervisor is what it reads, and nothing else is read.
 
+use abi::Kind;
 use abi::supervision::{
-    Child, ENTRIES, Entry, Event, Grant, Inventory, JOURNAL_BYTES, MAGIC, MOST_CHILDREN, Map,
-    Reason,
+    Child, ENTRIES, Entry, Event, Grant, Inventory, JOURNAL_SILENT, MAGIC, MOST_CHILDREN, Map,
+    Owned, Reason, Silence,
 };
 
 /// Numbers from a seed, for tests of what depends on nothing.
@@ -71,8 +72,19 @@ fn member(random: &mut Random, nth: usize) -> (Child, Vec<Map>, Vec<Grant>) {
     (child, maps, grants)
 }
 
-fn words(family: &Family) -> Vec<u64> {
-    let mut words = vec![MAGIC, family.len() as u64];
+/// Some objects of the kinds that can begin anew.
+fn owned(random: &mut Random) -> Vec<Owned> {
+    let kinds = [Kind::Timer, Kind::Notification, Kind::Interrupt];
+    let one = |random: &mut Random| {
+        let (slot, holders) = (random.slot(), random.next() as u32);
+        Owned { kind: kinds[random.next() as usize % 3], slot, holders }
+    };
+    (0..random.next() % 4).map(|_| one(random)).collect()
+}
+
+fn words(owned: &[Owned], family: &Family) -> Vec<u64> {
+    let mut words = vec![MAGIC, family.len() as u64, owned.len() as u64];
+    owned.iter().for_each(|owned| words.extend(owned.to_words()));
     for (child, maps, grants) in family {
         words.extend(child.to_words());
         maps.iter().for_each(|map| words.extend(map.to_words()));
@@ -86,13 +98,15 @@ fn inventories_come_back_and_cut_ones_are_refused() {
     let mut random = Random(1);
     for _ in 0..200 {
         let family = family(&mut random);
-        let words = words(&family);
+        let owned = owned(&mut random);
+        let words = words(&owned, &family);
         let inventory = Inventory::open(&words[..]).expect("it is whole");
         let back: Family = inventory
             .children()
             .map(|it| (it.1, inventory.maps(&it).collect(), inventory.grants(&it).collect()))
             .collect();
         assert_eq!(back, family);
+        assert_eq!(inventory.owned().collect::<Vec<_>>(), owned);
         for end in 0..words.len() {
             assert!(Inventory::open(&words[..end]).is_none(), "cut at {end}");
         }
@@ -104,7 +118,7 @@ fn what_no_supervisor_can_follow_is_refused() {
     let mut random = Random(7);
     let (child, maps, grants) = member(&mut random, 0);
     let opens = |child: Child, maps: &[Map]| {
-        let words = words(&vec![(child, maps.to_vec(), grants.clone())]);
+        let words = words(&[], &vec![(child, maps.to_vec(), grants.clone())]);
         Inventory::open(&words[..]).is_some()
     };
     assert!(opens(child, &maps));
@@ -112,10 +126,13 @@ fn what_no_supervisor_can_follow_is_refused() {
     assert!(!opens(Child { at_most: 17, ..child }, &maps));
     let far = Map { contents: u64::MAX / 16, bytes: 8, ..random_map(&mut random) };
     assert!(!opens(Child { maps: 1, ..child }, &[far]), "contents behind the end");
-    let other = [MAGIC + 1, 0];
+    let other = [MAGIC + 1, 0, 0];
     assert!(Inventory::open(&other[..]).is_none());
-    let many = [MAGIC, MOST_CHILDREN as u64 + 1];
+    let many = [MAGIC, MOST_CHILDREN as u64 + 1, 0];
     assert!(Inventory::open(&many[..]).is_none());
+    let thread = [MAGIC, 0, 1, Kind::Thread as u64, 1, 1];
+    assert!(Inventory::open(&thread[..]).is_none(), "a thread does not begin anew so");
+    assert!(Inventory::open(&[MAGIC, 0, u64::MAX][..]).is_none());
 }
 
 fn random_map(random: &mut Random) -> Map {
@@ -143,6 +160,9 @@ fn journal_entries_come_back() {
     for wrong in [0, 0x100, 0x001, 0x801, 0x104] {
         assert_eq!(Entry::from_words([wrong, 0, 0, 0, 0, 0]), None, "{wrong:#x}");
     }
-    let last = 8 * (Entry::place(ENTRIES as u64 - 1) + Entry::WORDS) as u64;
-    assert_eq!((last, Entry::place(ENTRIES as u64)), (JOURNAL_BYTES, Entry::place(0)));
+    let last = Entry::place(ENTRIES as u64 - 1) + Entry::WORDS;
+    assert_eq!((last, Entry::place(ENTRIES as u64)), (JOURNAL_SILENT, Entry::place(0)));
+    let silence = Silence { seen: 7, by: [1, 2] };
+    assert_eq!(Silence::from_words(silence.to_words()), Some(silence));
+    assert_eq!(Silence::from_words([0, 1, 2]), None, "it was not noticed");
 }

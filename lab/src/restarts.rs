@@ -5,9 +5,11 @@ use crate::faults::{Line, explained};
 use crate::image::Images;
 use crate::machine::{Outcome, word_at};
 use crate::panics::Panics;
+use abi::boot::{name_bytes, name_text};
 use abi::message::FaultKind;
 use abi::supervision::{
-    ENTRIES, Entry, Event, JOURNAL_COUNT, JOURNAL_DOWN, JOURNAL_MAGIC, MOST_CHILDREN, Reason,
+    ENTRIES, Entry, Event, JOURNAL_COUNT, JOURNAL_DOWN, JOURNAL_MAGIC, JOURNAL_SILENT,
+    MOST_CHILDREN, Reason, Silence,
 };
 use manifest::{Domain, JOURNAL, System};
 use serde::Serialize;
@@ -35,7 +37,8 @@ pub struct Restarts {
 pub struct Restart {
     /// The name of the domain that failed.
     pub domain: String,
-    /// What became of it: `restarted`, `given up` or `not made`.
+    /// What became of it: `restarted`, `given up`, `not made`, or `not made again` if the
+    /// supervisor was kept from that.
     pub event: &'static str,
     /// What had happened.
     pub what: String,
@@ -74,15 +77,43 @@ fn read(journal: &[u8], panics: &Panics, system: &System, images: &Images) -> Re
         let domain = children.get(entry.child as usize)?;
         Some(restart(&entry, domain, panics, system, images))
     });
+    let unanswered: Vec<Restart> = (children.iter().enumerate())
+        .filter_map(|(nth, domain)| {
+            let first = JOURNAL_SILENT + nth * Silence::WORDS;
+            let words = std::array::from_fn(|index| word(first + index).unwrap_or(0));
+            Some(unanswered(&Silence::from_words(words)?, domain))
+        })
+        .collect();
     let set = word(JOURNAL_DOWN).unwrap_or(0);
     let down = (0..MOST_CHILDREN).filter(|child| set >> child & 1 != 0);
     let down: Vec<&Domain> = down.filter_map(|child| children.get(child)).collect();
     Restarts {
-        count,
+        count: count + unanswered.len() as u64,
         expected: down.iter().all(|domain| domain.may_fault),
         down: down.iter().map(|domain| domain.name.clone()).collect(),
-        latest: latest.collect(),
+        latest: latest.chain(unanswered).collect(),
     }
+}
+
+/// A missed heartbeat that the supervisor had no time to answer.
+fn unanswered(silence: &Silence, domain: &Domain) -> Restart {
+    Restart {
+        domain: domain.name.clone(),
+        event: "not made again",
+        what: silent(&domain.name, silence.by),
+        at: Vec::new(),
+        seen: silence.seen,
+        took: 0,
+    }
+}
+
+fn silent(name: &str, by: [u64; 2]) -> String {
+    let bytes = name_bytes(by);
+    let running = match name_text(&bytes) {
+        "" => String::new(),
+        by => format!(" while {by} had the CPU"),
+    };
+    format!("{name} did not signal its heartbeat{running}")
 }
 
 fn restart(
@@ -101,7 +132,7 @@ fn restart(
             let fault = explained(&line, panics, system, images);
             (fault.what, fault.at)
         }
-        Reason::Silent => (format!("{name} did not signal its heartbeat"), Vec::new()),
+        Reason::Silent => (silent(name, [entry.detail, entry.at]), Vec::new()),
         Reason::Ended => (format!("the program of {name} ended"), Vec::new()),
         Reason::Asked => (format!("a client killed {name}"), Vec::new()),
         Reason::Overran => {
@@ -183,8 +214,10 @@ mod tests {
     #[test]
     fn each_failure_is_told_in_words() {
         let (kind, detail) = (FaultKind::Memory as u32, 8);
+        let hog = abi::boot::name_words("hog");
         let entries = [
             SILENT,
+            Entry { detail: hog[0], at: hog[1], ..SILENT },
             Entry { reason: Reason::Fault, kind, detail, ..SILENT },
             Entry { reason: Reason::Ended, ..SILENT },
             Entry { reason: Reason::Asked, event: Event::GivenUp, ..SILENT },
@@ -192,9 +225,10 @@ mod tests {
             Entry { child: 7, ..SILENT },
         ];
         let told = tell(&journal(&entries, 1), &system(""));
-        assert_eq!((told.count, told.latest[0].took, told.expected), (6, 700, false));
+        assert_eq!((told.count, told.latest[0].took, told.expected), (7, 700, false));
         assert_eq!(told.down, ["pump"]);
         let expected = "restarted: pump did not signal its heartbeat\n\
+                        restarted: pump did not signal its heartbeat while hog had the CPU\n\
                         restarted: pump used a null pointer (address 0x8)\n\
                         restarted: the program of pump ended\n\
                         given up: a client killed pump\n\
@@ -202,6 +236,18 @@ mod tests {
         assert_eq!(told.to_string(), expected, "a child that is not there is left out");
         let admitted = system("may_fault = true\n");
         assert!(tell(&journal(&entries, 1), &admitted).expected);
+    }
+
+    #[test]
+    fn a_heartbeat_is_told_that_the_supervisor_had_no_time_for() {
+        let mut bytes = journal(&[SILENT], 0);
+        let silence = Silence { seen: 40, by: abi::boot::name_words("hog") };
+        let words = silence.to_words().into_iter().flat_map(u64::to_le_bytes);
+        (8 * JOURNAL_SILENT..).zip(words).for_each(|(at, byte)| bytes[at] = byte);
+        let told = tell(&bytes, &system(""));
+        assert_eq!((told.count, told.latest[1].seen), (2, 40));
+        let said = "not made again: pump did not signal its heartbeat while hog had the CPU\n";
+        assert!(told.to_string().ends_with(said), "{told}");
     }
 
     #[test]

@@ -1,15 +1,16 @@
 //! What the supervisor is given to make its children of: their images, and the inventory.
 
 use abi::object::Resource;
-use abi::supervision::{BEATS, Child, FAULTS, Grant, MAGIC, Map};
+use abi::supervision::{BEATS, Child, FAULTS, Grant, MAGIC, Map, Owned};
 use abi::{PAGE, Rights, boot};
 
 use crate::budget::Amounts;
 use crate::elf::Image;
 use crate::layout::{Area, Contents, ENVIRONMENT, STACKS, areas, buffer, tables};
+use crate::owned;
 use crate::problem::{Problem, quote};
 use crate::supervisor::{cap_name, image_name, leaf_name, map_name, told_name};
-use crate::system::{Capability, Domain, System};
+use crate::system::{Capability, Domain, System, Target};
 
 /// Pages that one mapping has at most, and a memory object that is made at run time.
 const MOST_PAGES: u64 = 512;
@@ -45,7 +46,9 @@ impl Inventory {
         let mut made = Inventory::default();
         let Some(supervisor) = system.supervisor else { return Ok(made) };
         let slots = Slots(&system.domains[supervisor]);
-        made.words.extend([MAGIC, system.children().len() as u64]);
+        let owned = owned(system, &slots);
+        made.words.extend([MAGIC, system.children().len() as u64, owned.len() as u64]);
+        made.words.extend(owned.iter().flat_map(Owned::to_words));
         let mut contents: Vec<(usize, Vec<u8>)> = Vec::new();
         for domain in system.children() {
             let image = image(domain);
@@ -191,6 +194,16 @@ fn quotas(
         })?;
     }
     Ok(quotas)
+}
+
+/// What children alone hold, and the supervisor makes as it was.
+fn owned(system: &System, slots: &Slots) -> Vec<Owned> {
+    let owned = |(target, holders): &(Target, u32)| Owned {
+        kind: target.kind(),
+        slot: slots.of(&owned::cap(system, *target).name),
+        holders: *holders,
+    };
+    system.owned.iter().map(owned).collect()
 }
 
 fn grants(slots: &Slots, domain: &Domain) -> Vec<Grant> {

@@ -172,6 +172,7 @@ fn general(values: &Values, manifest: &Manifest) -> Result<System, Problem> {
         mutexes: Vec::new(),
         domains: Vec::new(),
         supervisor: None,
+        owned: Vec::new(),
         reservations: Vec::new(),
         control: control::choices(values, manifest)?,
         overheads: overheads(values, manifest)?,

@@ -3,8 +3,12 @@
 use abi::Rights;
 use abi::object::Resource;
 use abi::reservation::{Budget, LEAST_BUDGET, LEVELS, SHORTEST, Server};
-use abi::supervision::{BEATS, CHILD_BADGE, FAULTS, JOURNAL_BYTES, MISSED, MOST_CHILDREN, TIMES};
+use abi::supervision::{
+    BEATS, CHILD_BADGE, FAULTS, JOURNAL_BYTES, MISSED, MOST_CHILDREN, NUDGE, NUDGE_BADGE, TIMES,
+    WATCH, WATCH_LEAF,
+};
 
+use crate::owned;
 use crate::problem::{Problem, Span};
 use crate::schema::{Manifest, Word};
 use crate::system::{
@@ -21,13 +25,15 @@ pub const JOURNAL: &str = "supervisor-journal";
 /// The notification that wakes the thread that prints.
 const NEWS: &str = "supervisor-news";
 /// The names of its objects, by kind.
-pub const NAMES: [(&str, &str); 7] = [
+pub const NAMES: [(&str, &str); 9] = [
     ("domain", DOMAIN),
     ("reservation", DOMAIN),
+    ("reservation", WATCH),
     ("endpoint", DOMAIN),
     ("notification", BEATS),
     ("notification", NEWS),
     ("notification", TIMES),
+    ("notification", WATCH),
     ("memory", JOURNAL),
 ];
 /// Its stack: what it knows of each child stands there.
@@ -36,6 +42,8 @@ const STACK: u64 = 64 << 10;
 const LIMIT: [u64; 2] = [1_000_000, 20_000_000];
 /// The longest period that it can be given.
 const LONGEST_PERIOD: u64 = 1_000_000_000;
+/// Budget and period of the thread that watches heartbeats where anybody has a reservation.
+const WATCH_LIMIT: [u64; 2] = [200_000, 20_000_000];
 /// Slots for each child, for its domain and its memory, and for what it holds for a moment.
 const SLOTS: [u64; 2] = [2, 8];
 
@@ -46,6 +54,7 @@ pub fn add(values: &Values, manifest: &Manifest, system: &mut System) -> Result<
     }
     let booted = order(system);
     system.supervisor = Some(booted);
+    system.owned = owned::by_children(system, booted);
     let beats_at = system.notifications.len();
     for name in [BEATS, NEWS] {
         system.notifications.push(Notification { name: name.to_string() });
@@ -74,11 +83,19 @@ pub fn add(values: &Values, manifest: &Manifest, system: &mut System) -> Result<
     if let Some(times) = notification {
         caps.push(cap(TIMES, Target::Notification(times), Rights::RECEIVE, 0));
     }
+    let watched = watch(system, booted, endpoint, &mut caps);
     let children = &system.domains[booted..];
     caps.extend(
         children.iter().enumerate().flat_map(|(number, child)| held(system, number, child)),
     );
+    caps.extend(system.owned.iter().map(|(target, _)| owned::cap(system, *target)));
     let mut supervisor = domain(values, manifest, system, caps)?;
+    if let Some(priority) = watched {
+        supervisor.threads += 1;
+        supervisor.quota[Resource::Threads as usize] += 1;
+        supervisor.max_priority = supervisor.max_priority.max(priority);
+        supervisor.args.push(("watch_priority".to_string(), priority.to_string()));
+    }
     let limit = limit(values, manifest, system)?;
     supervisor.reservation = limit.map(|limit| system.add_leaf(DOMAIN, LEVELS - 1, limit));
     let shift = |domain: &mut Domain| {
@@ -113,6 +130,36 @@ fn times(system: &mut System, booted: usize) -> Option<usize> {
     }
     system.notifications.push(Notification { name: TIMES.to_string() });
     Some(notification)
+}
+
+/// What the thread needs that watches heartbeats, if there are any. Its priority is above that of
+/// all domains, where there is a higher one: it is to see also what keeps the supervisor from the
+/// CPU. With reservations it has one of its own, above all others.
+fn watch(
+    system: &mut System,
+    booted: usize,
+    endpoint: Target,
+    caps: &mut Vec<Capability>,
+) -> Option<u8> {
+    let beats = |domain: &Domain| domain.restart.as_ref().is_some_and(|it| it.heartbeat.is_some());
+    if !system.domains[booted..].iter().any(beats) {
+        return None;
+    }
+    let notification = Target::Notification(system.notifications.len());
+    system.notifications.push(Notification { name: WATCH.to_string() });
+    caps.extend([
+        cap(WATCH, notification, Rights::SEND.or(Rights::RECEIVE), 1),
+        cap(NUDGE, endpoint, Rights::SEND, NUDGE_BADGE),
+        cap("system", Target::System, Rights::CONTROL, 0),
+    ]);
+    if !system.reservations.is_empty() {
+        let [budget, period] = WATCH_LIMIT;
+        let limit = Budget::new(Server::Sporadic, budget, period);
+        let leaf = Target::Reservation(system.add_leaf(WATCH, LEVELS - 1, limit));
+        caps.push(cap(WATCH_LEAF, leaf, Rights::RESERVE, 0));
+    }
+    let highest = system.domains.iter().map(|domain| domain.max_priority).max();
+    Some(highest.unwrap_or(0).saturating_add(1))
 }
 
 /// Puts domains that boot in front of the supervised ones, and each of these behind those that it

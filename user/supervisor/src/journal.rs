@@ -14,7 +14,7 @@ use supervision::Name;
 use crate::table;
 
 /// The journal's name in the environment.
-const JOURNAL: &str = "supervisor-journal";
+pub const JOURNAL: &str = "supervisor-journal";
 /// The notification by which the printing thread is told.
 const NEWS: &str = "supervisor-news";
 /// The argument with the printing thread's priority.
@@ -104,7 +104,11 @@ impl fmt::Display for Told {
                 }
                 write!(f, "{} fault {:#x} at {:#x}", kind.name(), entry.detail, entry.at)
             }
-            Reason::Silent => f.write_str("no heartbeat"),
+            Reason::Silent if entry.detail == 0 => f.write_str("no heartbeat"),
+            Reason::Silent => {
+                let by = Name::from_words([entry.detail, entry.at]);
+                write!(f, "no heartbeat while {by} had the CPU")
+            }
             Reason::Ended => f.write_str("its program ended"),
             Reason::Asked => f.write_str("killed by a client"),
             Reason::Overran => write!(f, "it used its budget up ({})", entry.detail),

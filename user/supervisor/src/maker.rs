@@ -1,12 +1,14 @@
 //! Making children as the inventory says, and taking them away: the same at the start and later.
 
+use abi::Kind;
 use abi::boot::{name_bytes, name_text};
-use abi::supervision::{Child, Inventory, MOST_CHILDREN, Map};
+use abi::supervision::{Child, Inventory, MOST_CHILDREN, Map, Owned};
 use rt::memory::{self, Range};
 use rt::thread::{self, Registers, Spec};
-use rt::{At, Env, Error, Mapping, MemoryObject, OwnedSlot, Rights, Slot, SlotPool, Window};
-use rt::{domain, reservation};
+use rt::{At, Env, Error, Mapping, MemoryObject, OwnedSlot, Rights, Slot, SlotPool, Wait, Window};
+use rt::{domain, ipc, reservation, signal};
 
+use crate::policy::{Set, each};
 use crate::table::{self, Table};
 
 /// What a child consists of that is taken away with it. Its threads and mappings end with the
@@ -80,6 +82,21 @@ impl Maker {
     pub fn take_away(&mut self, number: usize) {
         if let Some(made) = self.made[number].take() {
             made.take_away();
+        }
+    }
+
+    /// What no child that is there holds, but one of these, begins as at boot: timers are disarmed,
+    /// then signals taken, then interrupts may come.
+    pub fn renew(&self, set: Set) {
+        let gone = |owned: &Owned| each(owned.holders).all(|child| self.made[child].is_none());
+        let owned = self.inventory.owned().filter(|owned| owned.holders & set != 0);
+        for Owned { kind, slot, .. } in owned.filter(gone) {
+            // It fails if there is no signal; what no longer exists fails when it is given.
+            let _ = match kind {
+                Kind::Timer => signal::set_timer(Slot(slot), 0),
+                Kind::Interrupt => signal::acknowledge(Slot(slot)),
+                _ => ipc::receive(Slot(slot), Wait::ZERO).map(|_| ()),
+            };
         }
     }
 

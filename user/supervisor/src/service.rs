@@ -1,7 +1,6 @@
 //! What clients can ask.
 
 use abi::supervision::{CHILD_BADGE, Reason};
-use rt::system;
 use service::Badge;
 use supervision::{Child, Name, Refused, State, Supervision};
 
@@ -36,15 +35,14 @@ impl Supervision for Supervisor {
         if !self.policy.can_be_up(child) {
             return Err(Refused::DependencyDown);
         }
-        let begun = system::clock();
         let affected = self.policy.affected(child);
         self.take_away(affected);
         self.policy.mark_down(child, State::Waiting);
         self.policy.forgive(child);
         let set = self.policy.revive(child);
+        self.maker.renew(set);
         self.make(set);
         self.tell(affected);
-        self.beats.prolong(begun);
         match self.policy.state(child) {
             State::Up => Ok(()),
             _ => Err(Refused::NotMade),
@@ -59,12 +57,10 @@ impl Supervision for Supervisor {
 
     fn stop(&mut self, who: Badge, name: Name) -> Result<(), Refused> {
         let child = self.named(who, name)?;
-        let begun = system::clock();
         let affected = self.policy.affected(child);
         self.take_away(affected);
         self.policy.mark_down(child, State::Stopped);
         self.tell(affected);
-        self.beats.prolong(begun);
         Ok(())
     }
 }

@@ -172,3 +172,130 @@ fn maps_show_the_program_byte_for_byte() {
     let parts: Vec<(u64, u64)> = large.map(|map| (map.first, map.pages)).collect();
     assert_eq!(parts, [(0, 512), (512, 256)], "a mapping has 512 pages at most");
 }
+
+/// Objects by who holds them and makes them signal; children are `a`, `b` and `c`.
+const HELD: &str = r#"
+[system]
+name = "held"
+
+[[notification]]
+name = "own"
+
+[[notification]]
+name = "both"
+
+[[notification]]
+name = "others"
+
+[[notification]]
+name = "served"
+
+[[notification]]
+name = "rung"
+
+[[notification]]
+name = "news"
+
+[[endpoint]]
+name = "door"
+notification = "served"
+
+[[timer]]
+name = "alarm"
+notification = "own"
+
+[[timer]]
+name = "bell"
+notification = "rung"
+
+[[interrupt]]
+name = "line"
+irq = 5
+notification = "own"
+
+[[domain]]
+name = "rest"
+program = "rest"
+priority = 10
+caps = [
+    { name = "others", notification = "others" },
+    { name = "door", endpoint = "door", rights = ["send"] },
+    { name = "bell", timer = "bell" },
+]
+
+[[domain]]
+name = "a"
+program = "a"
+priority = 20
+restart = "on-failure"
+caps = [
+    { name = "own", notification = "own", rights = ["receive"] },
+    { name = "both", notification = "both" },
+    { name = "others", notification = "others" },
+    { name = "rung", notification = "rung" },
+    { name = "line", interrupt = "line" },
+    { name = "alarm", timer = "alarm" },
+    { name = "news", notification = "news" },
+]
+
+[[domain]]
+name = "b"
+program = "b"
+priority = 20
+restart = "on-failure"
+caps = [
+    { name = "both", notification = "both", rights = ["signal"] },
+    { name = "door", endpoint = "door", rights = ["receive"] },
+]
+
+[[domain]]
+name = "c"
+program = "c"
+priority = 20
+restart = "on-failure"
+told = { notification = "news" }
+"#;
+
+#[test]
+fn what_children_alone_hold_begins_anew_and_nothing_else() {
+    let system = manifest::parse("held.toml", HELD).unwrap_or_else(|problem| panic!("{problem}"));
+    let supervisor = &system.domains[system.supervisor.expect("there is one")];
+    let (_, decoded) = decode(&system);
+    let (words, _) = inventory(&system, &decoded);
+    let inventory = Inventory::open(&words[..]).expect("it is whole");
+    let held = inventory.owned().map(|owned| {
+        let cap = &supervisor.caps[owned.slot as usize - 1];
+        assert_eq!(cap.target.kind(), owned.kind);
+        (cap.name.clone(), cap.rights, owned.holders)
+    });
+    let expected = [
+        ("timer.own.alarm", Rights::CONTROL, 0b001),
+        ("notification.own.own", Rights::RECEIVE, 0b001),
+        ("notification.own.both", Rights::RECEIVE, 0b011),
+        // Through the endpoint; who has the right to send there does not signal it.
+        ("notification.own.served", Rights::RECEIVE, 0b010),
+        ("notification.own.news", Rights::RECEIVE, 0b101),
+        ("interrupt.own.line", Rights::CONTROL, 0b001),
+    ];
+    let expected = expected.map(|(name, rights, holders)| (name.to_string(), rights, holders));
+    assert_eq!(held.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn the_thread_that_watches_is_above_all_domains() {
+    let above = |more: &str| {
+        let text = format!("{PLANT}{more}");
+        let system = manifest::parse("plant.toml", &text);
+        let system = system.unwrap_or_else(|problem| panic!("{problem}"));
+        let supervisor = &system.domains[system.supervisor.expect("there is one")];
+        let given = supervisor.args.iter().find(|(name, _)| name == "watch_priority");
+        assert_eq!(given.map(|it| it.1.clone()), Some(supervisor.max_priority.to_string()));
+        assert_eq!((supervisor.priority, supervisor.threads), (71, 3));
+        supervisor.max_priority
+    };
+    assert_eq!(above(""), 71, "also above the supervised ones");
+    let hog = |priority| {
+        format!("\n[[domain]]\nname = \"hog\"\nprogram = \"hog\"\npriority = {priority}\n")
+    };
+    assert_eq!([above(&hog(100)), above(&hog(255))], [101, 255]);
+}

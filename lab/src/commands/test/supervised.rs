@@ -7,7 +7,7 @@ use super::suites::page_tables;
 use super::{giusto, process};
 use crate::cli::Group;
 use crate::image;
-use crate::machine::{self, Boot, MACHINES, Machine, Packed};
+use crate::machine::{self, Boot, Console, Input, MACHINES, Machine, Packed};
 use crate::systems;
 use anyhow::{Context, Result, ensure};
 use manifest::{NO_LOCKING, System};
@@ -75,6 +75,26 @@ args = { after = 60 }
 caps = [{ name = "console", console = true }, { name = "system", system = true }]
 "#;
 
+/// Beats far more often than it must, until something above it and above the supervisor takes the
+/// CPU: 30 ms behind its start, UNTIL then.
+const STARVED: &str = r#"
+[system]
+name = "starved"
+
+[[domain]]
+name = "beater"
+program = "pulse"
+priority = 10
+restart = "on-failure"
+heartbeat = "20ms"
+
+[[domain]]
+name = "hog"
+program = "runaway"
+priority = 100
+args = { after = 30UNTIL }
+"#;
+
 /// The system on each machine, and in the simulation with chaos.
 pub fn jobs() -> Vec<Job> {
     let [emulated, .., simulated] = MACHINES;
@@ -91,6 +111,10 @@ pub fn jobs() -> Vec<Job> {
             "on 4 CPUs of twin, with chaos",
             Configuration { args: &[("failures", DISTURBED)], chaos: CHAOS, ..several },
         ),
+        relics(emulated),
+        relics(simulated),
+        starved(emulated, "--icount"),
+        starved(simulated, "--machine=twin"),
         patient(plain(emulated)),
         data(plain(emulated)),
         chaos("one CPU", 1, NO_LOCKING),
@@ -126,6 +150,48 @@ fn held(console: &str) -> Result<()> {
     let said = "failures; all are up, and what is in use is as before";
     ensure!(console.contains(said), "it does not say `{said}`:\n{console}");
     Ok(())
+}
+
+/// A heartbeat that a more urgent program keeps from coming is noticed within two lengths, with
+/// that program's name: also if it never ends.
+fn starved(machine: &'static dyn Machine, option: &'static str) -> Job {
+    let one = Configuration::plain(machine, SYSTEM);
+    let work = move |_: &mut Findings| {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("starved.toml");
+        let path = path.to_str().context("the temporary directory's name is not text")?;
+        for (until, event) in [(", until = 75", "restarted"), ("", "not made again")] {
+            let curfew = CURFEW.replace("after = 60", "after = 100");
+            let system = STARVED.replace("UNTIL", until) + &curfew;
+            fs_err::write(path, system)?;
+            let ran = process::run_apart(giusto()?.args(["run", path, option, "--json"]), LIMIT)?;
+            let told: serde_json::Value = serde_json::from_str(&ran.output)
+                .with_context(|| format!("{}{}", ran.output, ran.errors))?;
+            let restart = &told["restarts"]["latest"][0];
+            ensure!(restart["event"] == event, "{event}: {told}");
+            let what = "beater did not signal its heartbeat while hog had the CPU";
+            ensure!(restart["what"] == what, "{event}: {told}");
+            let seen = restart["seen"].as_u64().context("an instant")?;
+            ensure!((50_000_000..72_000_000).contains(&seen), "{event}: {told}");
+        }
+        Ok(())
+    };
+    let name = format!("{SYSTEM} on {}: what keeps a heartbeat from coming", machine.name());
+    Job::new(Group::Target, name, work).builds(one.builds()).seconds(3.0)
+}
+
+/// A program whose next life looks for what it has left; somebody types a letter.
+fn relics(machine: &'static dyn Machine) -> Job {
+    let name = format!("relics on {}: a life begins as at boot", machine.name());
+    Configuration::plain(machine, "relics").job(name, |one, _| {
+        let console = Console { show: false, input: Input::Script("x") };
+        let boot = |boot: Boot| machine::boot(&boot.inspect(false).console(console));
+        let outcome = one.boot(&one.load()?, boot)?;
+        let said = "nothing is left of an earlier life";
+        let held = outcome.failure().is_none() && outcome.console.contains(said);
+        ensure!(held, "it does not say `{said}`:\n{}", outcome.console);
+        Ok(())
+    })
 }
 
 /// A program that beats far more often than it must, and others that depend on it and take longer

@@ -3,13 +3,16 @@
 
 use super::bench::*;
 use rt::{Env, Error, Slot, Wait, Words, system};
-use sync::{Barrier, Condvar, InheritCondition, InheritMutex, Mutex, Queue, RecursiveMutex};
-use sync::{RwLock, Scope, Semaphore, ThreadId};
+use sync::{
+    Barrier, CeilingMutex, Ceilings, Condvar, InheritCondition, InheritMutex, Mutex, Queue,
+};
+use sync::{RecursiveMutex, RwLock, Scope, Semaphore, ThreadId};
 
 pub const CHECKS: Checks = &[
     ("behind a wait for a mutex that is given up", mutex),
     ("behind one for a recursive mutex", recursive),
     ("behind one for an inheriting mutex", inheriting),
+    ("behind one for a mutex with a ceiling", ceiling),
     ("behind one for a condition", condition),
     ("behind one for a condition with helpers", inheriting_condition),
     ("behind one for a permit", semaphore),
@@ -54,6 +57,10 @@ fn recursive_of(common: Words) -> RecursiveMutex {
 
 fn inheriting_of(common: Words) -> InheritMutex {
     InheritMutex::new(place(common))
+}
+
+fn ceiling_of(common: Words) -> CeilingMutex {
+    CeilingMutex::new(place(common), HIGH as u8, Scope::Domain)
 }
 
 fn inheriting_condition_of(common: Words) -> InheritCondition {
@@ -172,6 +179,24 @@ fn inheriting(bench: &Bench) -> Check {
         let guard = mutex.lock(ThreadId::current())?;
         let left = two_left(bench, want_inheriting, gives_up)?;
         guard.unlock()?;
+        had(bench, left, 2)?;
+    }
+    expect(place(bench.common()).get(0) == 0, "free again")
+}
+
+fn want_ceiling(env: &Env, argument: u64) {
+    come(env, argument, |common, me, wait| {
+        ceiling_of(common).lock_within(&Ceilings::of(me), wait).map(drop)
+    });
+}
+
+fn ceiling(bench: &Bench) -> Check {
+    let ceilings = Ceilings::of(ThreadId::current());
+    for gives_up in 0..2 {
+        let mutex = ceiling_of(bench.common());
+        let guard = mutex.lock(&ceilings)?;
+        let left = two_left(bench, want_ceiling, gives_up)?;
+        drop(guard);
         had(bench, left, 2)?;
     }
     expect(place(bench.common()).get(0) == 0, "free again")

@@ -2,6 +2,7 @@
 //! logger. The saboteur makes each of them fail.
 
 pub mod lapse;
+pub mod relics;
 pub mod saboteur;
 pub mod victim;
 
