@@ -391,6 +391,9 @@ impl<S: System> Entry<S> {
     pub(super) fn receives_again(&self, receiver: Ref<Thread<S::Port>>) {
         self.again(receiver);
         self.hold(receiver).become_ready();
+        if S::Scheduler::TREE {
+            self.hold(receiver).starts.set(self.cpu, true);
+        }
         if !self.hold(receiver).runnable() {
             return;
         }

@@ -277,8 +277,8 @@ pub struct Header<P: Port> {
     pub away: OfCpu<LeafRef>,
     /// The turn that it has again when it falls back.
     pub turn: OfCpu<Turn>,
-    /// Where a tree decides: it has not yet waited for a request or a release, so what it runs is
-    /// its start-up.
+    /// Where a tree decides: it has not yet waited for a request or a release, or is to wait again
+    /// as an interrupt went before what came. What it runs until then is no job.
     pub starts: OfCpu<bool>,
 }
 

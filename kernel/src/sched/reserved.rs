@@ -89,12 +89,20 @@ impl<P: Port> Cpu<P> {
         if self.trees.home_of(own).is_none() {
             return;
         }
-        thread.starts.set(self, false);
         let threads = &self.trees.leaf(own.node).threads;
-        if threads.is_empty() || threads.holds_only(thread) {
-            let now = self.port().now();
-            self.trees.with(|tree| tree.next_job(NodeId(own.node), released, now));
-            // It may be less urgent now.
+        if !threads.is_empty() && !threads.holds_only(thread) {
+            return;
+        }
+        let (leaf, now) = (NodeId(own.node), self.port().now());
+        let is_due = self.trees.with(|tree| match thread.queued() {
+            true => tree.next_job(leaf, released, now),
+            // It is woken behind this, or when it is resumed: the next job begins then.
+            false => {
+                tree.end_job(leaf, now);
+                false
+            }
+        });
+        if is_due == Some(true) {
             self.resched.set(true);
         }
     }
@@ -306,6 +314,7 @@ impl Scheduler for Reserved {
 
     #[inline(always)]
     fn released<P: Port>(cpu: &Cpu<P>, thread: Ref<Thread<P>>, at: Option<u64>) {
+        thread.starts.set(cpu, false);
         if !thread.reservation.get(cpu).is_none() {
             cpu.begin_next_job(thread, at);
         }

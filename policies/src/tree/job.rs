@@ -91,12 +91,13 @@ impl Job {
     }
 
     /// The job ends and the next one is there, released at this instant; where that is not known,
-    /// as early as it can have been. No release is before that of the job that ends. Whether this
-    /// one is a miss which was to be seen and was not.
+    /// as early as it can have been. No release is before that of the job that ends; behind a
+    /// start-up, or if none is open, it is now. Whether this one is a miss which was to be seen and
+    /// was not.
     pub(super) fn next(&mut self, released: Option<u64>, now: u64) -> bool {
-        let before = if self.is_open { self.release.min(now) } else { 0 };
+        let before = if self.is_open && !self.is_start { self.release.min(now) } else { now };
         let is_seen = self.end(now);
-        let separated = self.timing.is_some_and(|timing| timing.period > 0) && self.next > 0;
+        let separated = self.timing.is_some_and(|timing| timing.period > 0);
         let earliest = if separated { self.next } else { now };
         self.release(released.unwrap_or(earliest).clamp(before, now));
         is_seen
@@ -109,7 +110,8 @@ impl Job {
             return false;
         }
         if core::mem::replace(&mut self.is_start, false) {
-            (self.is_open, self.deadline, self.next) = (false, NEVER, 0);
+            // What comes next is not early, but as far apart from the job before as that must be.
+            (self.is_open, self.deadline, self.next) = (false, NEVER, self.regular);
             return false;
         }
         let is_seen = self.see(now);

@@ -73,20 +73,25 @@ impl Tree<'_> {
 
     /// The job of a leaf ends, and its next one is there: it was released at this instant, or where
     /// that is not known (`None`) as early as jobs of its kind may come. So the leaf does not
-    /// block. Nothing happens if this is no leaf.
-    pub fn next_job(&mut self, leaf: NodeId, released: Option<u64>, now: u64) {
+    /// block. Whether its urgency may be another one, so that a decision is due. Nothing happens if
+    /// this is no leaf.
+    pub fn next_job(&mut self, leaf: NodeId, released: Option<u64>, now: u64) -> bool {
         if !self.is_leaf(leaf) {
-            return;
+            return false;
         }
         let now = self.account_to(self.cpu_of(leaf.0), now);
         let node = &mut self.nodes[leaf.index()];
         let is_miss = node.job.next(released, now);
+        if node.job.timing.is_none() && !node.behind.is_late {
+            return false;
+        }
         node.catch_up(now);
         self.sort_by_deadline(leaf.0);
         self.refresh(leaf.0, now);
         if is_miss {
             self.notice_miss(leaf.0);
         }
+        true
     }
 
     /// The thread whose job it was has ended: so has the job, unless other threads of this leaf are

@@ -90,3 +90,20 @@ fn what_has_come_meanwhile_begins_a_job() {
         assert_eq!((board.running(), jobs(&board).ended), (Some(OTHER), before + 2));
     }
 }
+
+/// An interrupt that goes before what has come is no release: a round is one job, wherever that is.
+#[test]
+fn a_wait_that_is_issued_again_is_no_job() {
+    let board = task(4 * TICK, 4 * TICK);
+    for round in 0..8 {
+        let until = board.host.now() + 50 * TICK;
+        board.does(TASK, timed(NOTHING.into(), NOTIFICATION, MESSAGE, Timeout::At, until));
+        assert_eq!((board.running(), jobs(&board).ended), (Some(OTHER), round));
+        board.host.interrupt_after(round);
+        board.does(OTHER, system(Call::Signal, &[NOTIFICATION]));
+        board.wait(TICK / 10);
+        assert_eq!((board.running(), jobs(&board).ended), (Some(TASK), round));
+        board.wait(3 * TICK);
+    }
+    assert_eq!(jobs(&board).missed, 0);
+}

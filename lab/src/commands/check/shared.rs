@@ -4,11 +4,12 @@
 //! runs. Then each CPU is decided, on which anything of the shared class may run at any time.
 
 use super::blocking::{self, Delay};
-use super::tree::{below_root, loads, shared_class};
+use super::tree::{below_root, limit, loads, shared_class};
 use abi::boot::ALL_CPUS;
-use analysis::tree::{Class, Entity, Open, Report, Tree, demand, interrupts};
+use abi::reservation::Policy;
+use analysis::tree::{Class, Entity, LeafReport, Open, Report, Tree, demand, interrupts};
 use analysis::{Overheads, Stream, Verdict};
-use manifest::System;
+use manifest::{Reservation, System};
 use std::collections::BTreeSet;
 
 /// What messages call the shared class.
@@ -34,30 +35,42 @@ pub struct OnCpu {
 /// What is said of each CPU on which there is something to decide, and of [`ALL_CPUS`].
 pub fn reports(system: &System, overheads: Overheads) -> Vec<OnCpu> {
     let mut all = decided(system, overheads);
-    all.iter_mut().for_each(|on| budgets_outlast_jobs(system, &mut on.report));
+    all.iter_mut().for_each(|on| jobs_may_overlap(system, &mut on.report));
     all
 }
 
-/// A budget whose period ends before its job's deadline may go unused, as the job waits for earlier
-/// deadlines, and the next job's budget is used for it. So such a leaf has no bound, and what it
-/// delays is not what was analysed: nothing beside it has one.
-fn budgets_outlast_jobs(system: &System, report: &mut Report) {
-    let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_string();
-    let overlaps = |path: &str| {
-        let node = system.reservations.iter().find(|node| node.name == name(path));
-        let node = node.filter(|node| node.limit.is_some());
-        node.and_then(|node| node.timing).is_some_and(|timing| timing.deadline > timing.period)
+/// What overlapping jobs of a leaf delay is not what was analysed, unless they are those of a leaf
+/// without a limit, by priorities or deadlines, on one CPU: then nothing beside it has a bound.
+fn jobs_may_overlap(system: &System, report: &mut Report) {
+    let why = |leaf: &LeafReport| {
+        let name = leaf.path.rsplit('/').next().unwrap_or(&leaf.path);
+        let node = system.reservations.iter().find(|node| node.name == name)?;
+        node.timing.filter(|timing| timing.deadline > timing.period)?;
+        let why = overlapping(system, node)?;
+        Some(format!(
+            "the deadline of `{name}` is beyond its period, and {why}. Give it a `deadline` of its \
+             `period` at most."
+        ))
     };
-    let Some(first) = report.leaves.iter().find(|leaf| overlaps(&leaf.path)) else { return };
-    let why = format!(
-        "the deadline of `{}` is beyond its period, and its budget of a period may go unused while \
-         earlier deadlines go first. Give it a `deadline` of its `period` at most, or no budget.",
-        name(&first.path)
-    );
+    let Some(why) = report.leaves.iter().find_map(why) else { return };
     for leaf in report.leaves.iter_mut().filter(|leaf| leaf.verdict.fits()) {
         leaf.verdict = Verdict::Unprotected { why: why.clone() };
         leaf.largest_execution = None;
         report.classes[0].fits = false;
+    }
+}
+
+/// Why jobs of a leaf that overlap have no bound, if they have none.
+fn overlapping(system: &System, leaf: &Reservation) -> Option<&'static str> {
+    let ordered = [Policy::FixedPriority, Policy::EarliestDeadline];
+    let policy =
+        leaf.class.map_or(Some(Policy::FixedPriority), |at| system.reservations[at].policy);
+    if limit(leaf).is_some() {
+        Some("its budget of a period may go unused while earlier deadlines go first")
+    } else if leaf.cpu == ALL_CPUS || !policy.is_some_and(|policy| ordered.contains(&policy)) {
+        Some("no analysis of its class knows jobs that overlap")
+    } else {
+        None
     }
 }
 

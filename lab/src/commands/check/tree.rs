@@ -68,7 +68,7 @@ pub fn loads(domain: &Domain) -> impl Iterator<Item = (String, u8, Load)> {
 }
 
 /// A budget that is a limit.
-fn limit(node: &Reservation) -> Option<Budget> {
+pub fn limit(node: &Reservation) -> Option<Budget> {
     node.limit.filter(|limit| limit.budget < limit.period)
 }
 

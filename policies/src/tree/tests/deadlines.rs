@@ -13,8 +13,9 @@ struct Task {
     /// The deadline of the job that is released, and whether it goes on.
     deadline: u64,
     open: bool,
-    /// When the last job was released, or should have been.
-    regular: Option<u64>,
+    /// When the last job was released, or should have been, and before when a release is early.
+    regular: u64,
+    next: u64,
     /// When the job was released, and whether it is a start-up.
     released: u64,
     starts: bool,
@@ -28,25 +29,21 @@ impl Task {
     fn new(deadline: u64, period: u64) -> Task {
         let timing = Timing { deadline: deadline * SHORTEST, period: period * SHORTEST };
         let (open, starts, ready) = (false, false, false);
-        let (regular, ended, missed) = (None, 0, 0);
-        Task { timing, deadline: 0, open, regular, released: 0, starts, ready, ended, missed }
-    }
-
-    /// Before this instant a release is early.
-    fn next(&self) -> Option<u64> {
-        self.regular.map(|regular| regular + self.timing.period)
+        let (deadline, regular, next, released, ended, missed) = (0, 0, 0, 0, 0, 0);
+        Task { timing, deadline, open, regular, next, released, starts, ready, ended, missed }
     }
 
     fn release(&mut self, at: u64) {
-        let regular = at.max(self.next().unwrap_or(0));
-        (self.open, self.released, self.regular) = (true, at, Some(regular));
-        self.deadline = regular + self.timing.deadline;
+        self.regular = at.max(self.next);
+        (self.open, self.released) = (true, at);
+        self.next = self.regular + self.timing.period;
+        self.deadline = self.regular + self.timing.deadline;
     }
 
     fn end(&mut self, now: u64) {
         if self.starts {
-            self.regular = None;
-        } else {
+            self.next = self.regular;
+        } else if self.open {
             self.ended += 1;
             self.missed += u64::from(now > self.deadline);
         }
@@ -90,14 +87,15 @@ proptest! {
                     }
                     queue.push(at);
                 }
-                4 | 5 if task.ready => {
+                4 | 5 => {
                     // The next job is there: it is said since when, or not.
                     let said = (kind == 4).then_some(now.saturating_sub(time));
                     tree.next_job(leaves[at], said, now);
-                    let before = task.released;
+                    let goes_on = task.open && !task.starts;
+                    let before = if goes_on { task.released } else { now };
                     task.end(now);
-                    let released = said.or(task.next()).unwrap_or(now);
-                    task.release(released.clamp(before, now));
+                    let released = said.unwrap_or(task.next).clamp(before, now);
+                    task.release(released);
                 }
                 2 if task.ready => {
                     let ends = time % 3 > 0;
