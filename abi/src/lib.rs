@@ -8,6 +8,7 @@
 pub mod account;
 pub mod adaptive;
 pub mod answer;
+pub mod bandwidth;
 pub mod boot;
 pub mod call;
 pub mod control;

@@ -1,7 +1,7 @@
 //! What the scheduling tree admits, step by step, against what the analysis admits.
 
 use abi::reservation::{
-    Budget, Curve, Policy, SHORTEST, SHORTEST_WINDOW, Server as Kind, Share, WHOLE, Window as Slot,
+    Budget, Curve, Policy, SHORTEST, SHORTEST_WINDOW, Server as Kind, Share, Window as Slot,
 };
 use analysis::edf::demand_test;
 use analysis::{Reservation, ServiceCurve, Steps, Supply, Window, Workload};
@@ -77,10 +77,8 @@ fn class(tree: &mut Tree<'_>, limit: Option<Bandwidth>) -> (NodeId, Bandwidth) {
 }
 
 proptest! {
-    /// Each share is rounded up to a millionth, so the tree may refuse what fits by less than a
-    /// millionth a server.
     #[test]
-    fn servers_are_admitted_if_they_fit(
+    fn servers_are_admitted_exactly_if_they_fit(
         steps in steps(bandwidth()), limit in prop::option::of(bandwidth()),
     ) {
         let mut storage = Storage::new();
@@ -119,10 +117,7 @@ proptest! {
             };
             let free = free(&would, has);
             prop_assert!(done.is_ok() || done == Err(TreeError::Overcommitted));
-            prop_assert!(done.is_err() || free >= 0, "{would:?} within {has:?}");
-            // Two millionths for each of 24 servers at most.
-            let room = 420 * SHORTEST as i64 * 2 * 25 / i64::from(WHOLE);
-            prop_assert!(done.is_ok() || free < room, "{would:?} within {has:?}");
+            prop_assert_eq!(done.is_ok(), free >= 0, "{:?} within {:?}", would, has);
             if limit.is_none() {
                 prop_assert_eq!(analysis_fits(&would), free >= 0);
                 prop_assert!(done.is_err() || analysis_fits(&would));

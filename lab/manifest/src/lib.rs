@@ -46,7 +46,7 @@ pub use system::{
     Origin, Overheads, Protocol, Reaction, Reservation, Restart, Section, Shared, System, Target,
     Task, Timer, Trace,
 };
-pub use units::{spell_duration, spell_percent, spell_size};
+pub use units::{spell_duration, spell_part, spell_part_up, spell_percent, spell_size};
 
 /// What may guard a kernel, as a manifest names it.
 pub const LOCKINGS: [&str; 4] = [NO_LOCKING, "big", "fine", "elided"];

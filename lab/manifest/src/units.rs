@@ -64,6 +64,17 @@ pub fn spell_percent(millionths: u64) -> String {
     }
 }
 
+/// A part of a CPU, of [`abi::bandwidth::CPU`], as manifests write it, rounded down.
+pub fn spell_part(parts: u64) -> String {
+    spell_percent(abi::bandwidth::to_millionths(parts))
+}
+
+/// The same of what may have been rounded: up.
+pub fn spell_part_up(parts: u64) -> String {
+    let least = parts.checked_sub(1);
+    spell_percent(least.map_or(0, |parts| abi::bandwidth::to_millionths(parts) + 1))
+}
+
 /// A size as manifests write it, exact where a unit fits and else rounded up to a `K`.
 pub fn spell_size(bytes: u64) -> String {
     match SIZES.iter().find(|(_, factor)| bytes > 0 && bytes.is_multiple_of(*factor)) {

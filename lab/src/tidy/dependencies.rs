@@ -21,7 +21,7 @@ const RULE: [(&str, &[&str]); 23] = [
     ("sync", &["rt"]),
     ("programs", &["abi", "policies", "rt", "service", "supervision", "supervisor", "sync"]),
     ("analysis", &[]),
-    ("acceptance", &["abi", "analysis", "policies"]),
+    ("acceptance", &["abi", "analysis", "manifest", "policies"]),
     ("manifest", &["abi"]),
     ("twin-protocol", &["abi"]),
     ("twin", &["abi", "cells", "kernel", "rt", "programs", "twin-protocol"]),

@@ -1,6 +1,5 @@
 //! Servers whose budgets follow demand, and the tree that they are in.
 
-use crate::tree::bandwidth;
 use abi::reservation::WHOLE;
 use core::cmp::Reverse;
 
@@ -70,7 +69,9 @@ impl Server {
     /// What a budget of this server takes of its class, in millionths: at most the whole, however
     /// much is asked for.
     pub(super) fn rate(&self, budget: u64) -> u64 {
-        bandwidth(budget, self.within).min(WHOLE.into())
+        let whole = u128::from(WHOLE);
+        let exact = (u128::from(budget) * whole).div_ceil(self.within.max(1).into());
+        exact.min(whole) as u64
     }
 
     /// What it has for its children with a budget, in millionths.

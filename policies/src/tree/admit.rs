@@ -12,14 +12,15 @@
 use super::Tree;
 use super::error::TreeError;
 use super::frame::PARTITIONS;
-use super::promised::{Capacity, Promised, bandwidth};
+use super::promised::{Capacity, Promised};
+use abi::bandwidth::{self, CPU};
 use abi::reservation::{Budget, Curve, LEVELS, LONGEST, Policy, Server, Share, Timing, WHOLE};
 
 /// What a node is promised by its class.
 #[derive(Clone, Copy)]
 pub(super) struct Promise {
     pub(super) share: Share,
-    /// That of its server, in millionths.
+    /// That of its server, in parts of a [`CPU`].
     pub(super) bandwidth: u64,
 }
 
@@ -29,7 +30,7 @@ impl Promise {
 
     /// That of a node with this share and limit, whose jobs are of this kind.
     pub(super) fn new(share: Share, limits: Option<Budget>, timing: Option<Timing>) -> Promise {
-        let by = |limits: Budget| bandwidth(limits.budget, span(limits, timing));
+        let by = |limits: Budget| bandwidth::taken(limits.budget, span(limits, timing));
         Promise { share, bandwidth: limits.map_or(0, by) }
     }
 }
@@ -70,10 +71,7 @@ impl Tree<'_> {
 
     /// What a node with this share and limit, below this class, can promise to its children.
     fn capacity(&self, parent: u32, share: Share, limits: Option<Budget>) -> Capacity {
-        let rate = |Budget { budget, period, .. }: Budget| {
-            (u128::from(budget) * u128::from(WHOLE) / u128::from(period.max(1))) as u32
-        };
-        let limit = Curve::linear(limits.map_or(WHOLE, rate));
+        let limit = limits.map_or(CPU, |own| bandwidth::brought(own.budget, own.period));
         let guaranteed = match (self.policy_of(parent), share) {
             (Some(Policy::ServiceCurves), Share::Curve { guaranteed, .. }) => {
                 guaranteed.unwrap_or(Curve::linear(0))

@@ -8,12 +8,13 @@
 
 use super::Tree;
 use super::admit::{Promise, span};
-use abi::reservation::{Budget, Policy, WHOLE};
+use abi::bandwidth::CPU;
+use abi::reservation::{Budget, Policy};
 
 /// Bandwidth that is free and was used ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Freed {
-    /// In millionths.
+    /// In parts of a [`CPU`].
     bandwidth: u64,
     /// CPU time that was used ahead of it, in nanoseconds, at `since`.
     lag: u64,
@@ -27,7 +28,7 @@ impl Freed {
     /// What is left of the lag at an instant.
     fn pass(&mut self, now: u64) {
         let passed = u128::from(now.saturating_sub(self.since)) * u128::from(self.bandwidth);
-        let passed = u64::try_from(passed / u128::from(WHOLE)).unwrap_or(u64::MAX);
+        let passed = u64::try_from(passed / u128::from(CPU)).unwrap_or(u64::MAX);
         self.lag = self.lag.saturating_sub(passed);
         self.since = self.since.max(now);
         if self.lag == 0 {
@@ -54,7 +55,7 @@ impl Freed {
         }
         let rest = self.bandwidth - taken;
         let lag = part(self.lag, rest, self.bandwidth);
-        let wait = part(self.lag - lag, WHOLE.into(), more);
+        let wait = part(self.lag - lag, CPU, more);
         (self.bandwidth, self.lag) = (rest, lag);
         now.saturating_add(wait)
     }
@@ -105,7 +106,7 @@ impl Tree<'_> {
             let free = promised.free(&capacity);
             more = promised.freed.take(new.bandwidth - kept, free, now);
         }
-        let own = if kept > 0 { part(lag, WHOLE.into(), old.bandwidth) } else { 0 };
+        let own = if kept > 0 { part(lag, CPU, old.bandwidth) } else { 0 };
         Begins { anew: more.max(now.saturating_add(own)), more }
     }
 

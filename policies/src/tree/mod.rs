@@ -73,7 +73,6 @@ pub use notice::Events;
 pub use pick::Pick;
 pub use plain::PlainLeaf;
 pub use promised::BENDS;
-pub(crate) use promised::bandwidth;
 pub use replenish::REPLENISHMENTS;
 
 use avl::NIL;

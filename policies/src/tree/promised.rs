@@ -7,6 +7,7 @@
 use super::admit::Promise;
 use super::error::TreeError;
 use super::freed::Freed;
+use abi::bandwidth::{self, CPU};
 use abi::reservation::{Curve, WHOLE};
 #[cfg(test)]
 use abi::reservation::{Policy, Share};
@@ -29,7 +30,7 @@ struct Bend {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Promised {
     bends: [Bend; BENDS],
-    /// Budgets of servers by their periods or deadlines, in millionths, each rounded up.
+    /// Budgets of servers by their periods or deadlines, in parts of a [`CPU`].
     bandwidth: u64,
     /// Bandwidth that is free and was used ahead.
     pub(super) freed: Freed,
@@ -73,41 +74,28 @@ impl Promised {
         }
     }
 
-    /// Whether no more is promised than this.
+    /// Whether no more is promised than this (S4-02).
     pub(super) fn fits(&self, within: &Capacity) -> bool {
-        self.is_below(&within.guaranteed)
-            && self.is_below(&within.limit)
-            && self.bandwidth <= within.bandwidth()
-    }
-
-    /// Whether the sum is nowhere above a curve (S4-02). Exact: nothing is rounded.
-    fn is_below(&self, within: &Curve) -> bool {
         let used = || self.bends.iter().filter(|bend| bend.count > 0);
-        let parent = Bend {
-            at: within.bend,
-            slope: u64::from(within.slope),
-            rest: u64::from(within.rest),
-            count: 1,
-        };
         let below =
-            |time: u64| used().map(|bend| bend.service(time)).sum::<u128>() <= parent.service(time);
+            |time: u64| used().map(|bend| bend.service(time)).sum::<u128>() <= within.service(time);
         let rest = used().map(|bend| bend.rest).sum::<u64>();
-        rest <= parent.rest && used().all(|bend| below(bend.at)) && below(within.bend)
+        let bends = || used().map(|bend| bend.at).chain([within.guaranteed.bend]);
+        rest <= within.rest() && bends().all(below) && self.bandwidth <= within.bandwidth()
     }
 
-    /// Promises a bandwidth more, in millionths.
+    /// Promises a bandwidth more, in parts of a [`CPU`].
     pub(super) fn add_bandwidth(&mut self, more: u64, within: &Capacity) -> Result<(), TreeError> {
-        // A thread runs on one CPU at a time.
-        let whole = u64::from(WHOLE);
         let sum = self.bandwidth.saturating_add(more);
-        if more > whole || sum > within.bandwidth() {
+        // A thread runs on one CPU at a time.
+        if more > CPU || sum > within.bandwidth() {
             return Err(TreeError::Overcommitted);
         }
         self.bandwidth = sum;
         Ok(())
     }
 
-    /// The bandwidth that can be promised yet, in millionths.
+    /// The bandwidth that can be promised yet.
     pub(super) fn free(&self, within: &Capacity) -> u64 {
         within.bandwidth().saturating_sub(self.bandwidth)
     }
@@ -123,20 +111,32 @@ impl Promised {
 pub(super) struct Capacity {
     /// What the class itself is promised.
     pub(super) guaranteed: Curve,
-    /// What its own budget lets through.
-    pub(super) limit: Curve,
+    /// What its own budget lets through, in parts of a [`CPU`].
+    pub(super) limit: u64,
 }
 
 impl Capacity {
     /// All of so many CPUs.
     pub(super) fn of_cpus(cpus: usize) -> Capacity {
-        let all = Curve::linear(WHOLE.saturating_mul(cpus as u32));
-        Capacity { guaranteed: all, limit: all }
+        let guaranteed = Curve::linear(WHOLE.saturating_mul(cpus as u32));
+        Capacity { guaranteed, limit: CPU.saturating_mul(cpus as u64) }
     }
 
-    /// What there is in the long run, in millionths.
+    /// What there is in the long run, in parts of a [`CPU`].
     fn bandwidth(&self) -> u64 {
-        self.guaranteed.rest.min(self.limit.rest).into()
+        bandwidth::from_millionths(self.guaranteed.rest).min(self.limit)
+    }
+
+    /// The same in whole millionths.
+    fn rest(&self) -> u64 {
+        bandwidth::to_millionths(self.limit).min(self.guaranteed.rest.into())
+    }
+
+    /// Service within a time, times [`WHOLE`].
+    fn service(&self, time: u64) -> u128 {
+        let Curve { slope, bend, rest } = self.guaranteed;
+        let guaranteed = Bend { at: bend, slope: slope.into(), rest: rest.into(), count: 1 };
+        guaranteed.service(time).min(bandwidth::service(self.limit, time))
     }
 }
 
@@ -148,17 +148,11 @@ impl Bend {
     }
 }
 
-/// A budget by its period, in millionths, rounded up.
-pub(crate) fn bandwidth(budget: u64, period: u64) -> u64 {
-    let exact = (u128::from(budget) * u128::from(WHOLE)).div_ceil(u128::from(period.max(1)));
-    u64::try_from(exact).unwrap_or(u64::MAX)
-}
-
 #[cfg(test)]
 impl Promised {
     /// Adds a promise without asking.
     pub(super) fn add(&mut self, policy: Option<Policy>, new: Promise) {
-        let whole = Capacity { guaranteed: Curve::linear(WHOLE), limit: Curve::linear(WHOLE) };
+        let whole = Capacity { guaranteed: Curve::linear(WHOLE), limit: CPU };
         match (policy, new.share) {
             (Some(Policy::EarliestDeadline), _) => self.bandwidth += new.bandwidth,
             (Some(Policy::ServiceCurves), Share::Curve { guaranteed: Some(curve), .. }) => {
@@ -197,7 +191,7 @@ mod tests {
                 (any::<bool>(), 0u32..600_000, 0u64..4, 0u32..600_000), 1..40),
             slope in 0u32..=WHOLE, bend in 0u64..4, rest in 0u32..=WHOLE, limit in 0u32..=WHOLE,
         ) {
-            let limit = Curve::linear(limit);
+            let (limit, parts) = (Curve::linear(limit), bandwidth::from_millionths(limit));
             let within = Curve { slope, bend: bend * WHOLE as u64, rest };
             let (mut sums, mut model) = (Promised::NONE, Vec::<Curve>::new());
             for (add, slope, bend, rest) in steps {
@@ -205,7 +199,7 @@ mod tests {
                 if add {
                     model.push(curve);
                     let expected = fits(model.iter(), &within) && fits(model.iter(), &limit);
-                    let within = Capacity { guaranteed: within, limit };
+                    let within = Capacity { guaranteed: within, limit: parts };
                     prop_assert_eq!(sums.add_curve(&curve, &within).is_ok(), expected);
                     if !expected {
                         model.pop();

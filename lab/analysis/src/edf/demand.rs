@@ -1,49 +1,38 @@
 //! The demand bound function against the supply, by quick processor-demand analysis.
 //!
 //! ```text
-//! for all t: b(t) + sum of (floor((t + J_i - D_i)/T_i) + 1) C_i <= sbf(t)
-//! b(t) = the greatest B_i of tasks with D_i - J_i <= t
+//! for all t: b(t) + sum of (floor((t + J_i - D_i)/T_i) + 1) C_i + I(w) <= sbf(w) for some w <= t
+//! b(t) = the greatest B_i of tasks with D_i - J_i <= t, I(w) = interference within w
 //! ```
 
-use super::{Busy, busy};
+use super::{Busy, busy, line};
 use crate::task::{Task, Work, Workload, total};
 use crate::verdict::Excess;
 use crate::{AnalysisError, Steps, Supply, Time};
 
 /// Where demand exceeds supply, `None` if it does nowhere. Exact for independent sporadic tasks on
 /// a supply whose bound can be met; safe with blocking and reservations. The instant is the first
-/// one, or [`Excess::first`] is false because finding the first would take too long.
+/// one, or [`Excess::first`] is false because finding the first would take too long. What shares
+/// alone decide takes no steps.
 pub fn demand_test(
     workload: &Workload,
     supply: &Supply,
     steps: &mut Steps,
 ) -> Result<Option<Excess>, AnalysisError> {
     workload.check()?;
-    steps.take(workload.terms())?;
-    if decides_by_utilisation(workload, supply) {
+    if line::fits(workload, supply) {
         return Ok(None);
     }
+    steps.take(workload.terms())?;
     let test = Test { workload, supply };
     let found = match busy(workload, supply, steps)? {
-        Busy::Until(end) => test.backwards(end, steps)?,
+        Busy::Until(end) => match test.last(end) {
+            Some(last) => test.backwards(last, steps)?,
+            None => None,
+        },
         Busy::Endless => Some(test.somewhere(steps)?),
     };
     Ok(found.map(|instant| test.excess(instant, steps)))
-}
-
-/// Whether the tasks fit by their utilisation alone (Liu and Layland): they have a whole CPU for
-/// themselves, no deadline is within its period, and their shares, each rounded up to 63 binary
-/// digits, are at most 1. Elsewhere a busy period near to 1 can take too long to follow.
-fn decides_by_utilisation(workload: &Workload, supply: &Supply) -> bool {
-    let Workload { tasks, interference, reservations } = workload;
-    let share = |task: &Task| (Work::from(task.execution) << 63).div_ceil(task.period.into());
-    let is_relaxed =
-        |task: &Task| task.deadline >= task.period && task.jitter == 0 && task.blocking == 0;
-    supply.is_whole()
-        && interference.is_empty()
-        && reservations.is_empty()
-        && tasks.iter().all(is_relaxed)
-        && total(tasks.iter().map(share)) <= 1 << 63
 }
 
 struct Test<'a> {
@@ -52,15 +41,16 @@ struct Test<'a> {
 }
 
 impl Test<'_> {
-    /// The work that is due within an interval of length `end`, its end included.
-    fn demand(&self, end: Time) -> Work {
+    /// The work that is due within an interval of length `end`, its end included, and the
+    /// interference that comes within `until`.
+    fn demand(&self, end: Time, until: Time) -> Work {
         let wide = i128::from(end);
         let due = |task: &Task| task.due(wide).saturating_mul(task.execution.into());
         let tasks = self.workload.tasks.iter();
         let blocked = tasks.clone().filter(|task| task.first_due() <= wide);
         let blocking = blocked.map(|task| task.blocking).max().unwrap_or(0);
         total(tasks.map(due))
-            .saturating_add(self.workload.interference(end))
+            .saturating_add(self.workload.interference(until))
             .saturating_add(self.workload.reserved(end))
             .saturating_add(blocking.into())
     }
@@ -68,9 +58,16 @@ impl Test<'_> {
     /// Whether too much is demanded by `end`; otherwise the earliest instant from which on no
     /// more is demanded than is by `end`, and supplied.
     fn covered_from(&self, end: Time, steps: &mut Steps) -> Result<Option<Time>, AnalysisError> {
-        steps.take(self.workload.terms() + self.supply.terms())?;
-        let covered = self.supply.time_for(self.demand(end));
-        Ok(covered.filter(|covered| *covered <= end))
+        // Jobs are done before interference that comes later. Reservations have work due always.
+        let mut until = if self.workload.reservations.is_empty() { 0 } else { end };
+        loop {
+            steps.take(self.workload.terms() + self.supply.terms())?;
+            let covered = self.supply.time_for(self.demand(end, until));
+            match covered.filter(|covered| *covered <= end) {
+                Some(covered) if covered > until => until = covered,
+                covered => return Ok(covered),
+            }
+        }
     }
 
     /// Looks from `end` back to zero for an instant with too much demand. Demand and supply never
@@ -105,14 +102,27 @@ impl Test<'_> {
         if !self.workload.reservations.is_empty() && !self.supply.is_whole() {
             return instant.checked_sub(1);
         }
-        let last = i128::from(instant) - 1;
+        self.rise_before(instant.into()).and_then(|instant| Time::try_from(instant).ok())
+    }
+
+    /// The last instant up to `end` that needs a look.
+    fn last(&self, end: Time) -> Option<Time> {
+        let last = match self.workload.reservations.is_empty() {
+            true => self.rise_before(i128::from(end) + 1).map(|last| last.max(0)),
+            false => Some(end.into()),
+        };
+        last.and_then(|last| Time::try_from(last).ok())
+    }
+
+    fn rise_before(&self, instant: i128) -> Option<i128> {
+        let last = instant - 1;
         let rise = |(first, period): (i128, Time)| {
             (first <= last).then(|| last - (last - first) % i128::from(period))
         };
-        self.rises().filter_map(rise).max().and_then(|instant| Time::try_from(instant).ok())
+        self.rises().filter_map(rise).max()
     }
 
-    /// The first instant after `instant` at which a job is due or interference begins.
+    /// The first instant after `instant` that needs a look.
     fn after(&self, instant: Time) -> Option<Time> {
         let next = i128::from(instant) + 1;
         let rise = |(first, period): (i128, Time)| {
@@ -123,10 +133,12 @@ impl Test<'_> {
         self.rises().map(rise).min().and_then(|instant| Time::try_from(instant).ok())
     }
 
-    /// Where demand rises: the first instant and the distance of the others.
+    /// Where too much can be demanded: the first instant and the distance of the others. Without
+    /// reservations something is due only where jobs are, whenever interference begins.
     fn rises(&self) -> impl Iterator<Item = (i128, Time)> {
         let tasks = self.workload.tasks.iter().map(|task| (task.first_due(), task.period));
-        let streams = self.workload.interference.iter();
+        let is_due = !self.workload.reservations.is_empty();
+        let streams = self.workload.interference.iter().filter(move |_| is_due);
         let begins = |jitter: Time| 1 - i128::from(jitter);
         tasks.chain(streams.map(move |stream| (begins(stream.jitter), stream.period)))
     }
@@ -146,7 +158,7 @@ impl Test<'_> {
             }
         };
         let instant = first.unwrap_or(known);
-        let demand = self.demand(instant);
+        let demand = self.demand(instant, instant);
         let first = first.is_some() && self.workload.reservations.is_empty();
         Excess { instant, demand, supply: self.supply.provided(instant), first }
     }

@@ -1,9 +1,11 @@
 //! Earliest deadline first, preemptive, on one CPU.
 
 mod demand;
+mod line;
 mod response;
 
 pub use demand::demand_test;
+pub(crate) use line::fits as fits_by_shares;
 pub use response::response;
 
 use crate::task::{Stream, Workload, total};

@@ -60,7 +60,12 @@ type Found<T> = Result<T, AnalysisError>;
 impl Tester {
     /// Does a test with the steps that it may take.
     fn test<T>(&mut self, test: impl FnOnce(&mut Steps) -> T) -> T {
-        let mut steps = Steps::within(self.limits.test, self.left);
+        self.test_within(self.limits.test, test)
+    }
+
+    /// The same with so many steps at most.
+    fn test_within<T>(&mut self, most: u64, test: impl FnOnce(&mut Steps) -> T) -> T {
+        let mut steps = Steps::within(most, self.left);
         let done = test(&mut steps);
         self.left -= steps.taken();
         done
@@ -202,21 +207,29 @@ impl Tester {
             let what = "what has no deadline under EDF";
             return Err(AnalysisError::Unsupported { name: path.to_string(), what });
         }
-        let bounds = self.bounds;
-        let mut test = |index: Option<usize>| {
-            let seen = workload.seen_by(index);
-            let demand = self.test(|steps| edf::demand_test(&seen, &given.supply, steps));
-            let verdict = index.map(|index| {
-                self.test(|steps| edf::verdict(&seen, index, &given.supply, &demand, steps))
-            });
-            (demand, verdict)
+        let all = workload.seen_by(None);
+        // What shares decide needs no steps: then these look for bounds below the deadlines only.
+        let most = match edf::fits_by_shares(&all, &given.supply) {
+            true => self.limits.test / entities.len().max(1) as u64,
+            false => self.limits.test,
         };
-        let (all, _) = test(None);
-        if !bounds && entities.iter().all(is_decided_by_demand) {
+        let all = self.test(|steps| edf::demand_test(&all, &given.supply, steps));
+        if !self.bounds && entities.iter().all(is_decided_by_demand) {
             return Ok(by_demand(entities, &all));
         }
+        let mut test = |index: usize| {
+            let seen = workload.seen_by(Some(index));
+            // One task that takes less than it may only leaves more to all.
+            let demand = match &all {
+                Ok(None) => Ok(None),
+                _ => self.test(|steps| edf::demand_test(&seen, &given.supply, steps)),
+            };
+            self.test_within(most, |steps| {
+                edf::verdict(&seen, index, &given.supply, &demand, steps)
+            })
+        };
         let mut verdict = |(entity, place): (&Entity, &Option<usize>)| match (entity, place, &all) {
-            (_, Some(place), _) => test(Some(*place)).1.unwrap_or(Verdict::NotAsked),
+            (_, Some(place), _) => test(*place),
             (Entity::Server(server), None, Ok(None)) => {
                 Verdict::Fits { bound: server.period, slack: 0 }
             }

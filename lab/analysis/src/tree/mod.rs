@@ -217,7 +217,7 @@ impl Class {
     }
 
     /// Its children: a name, and a class or a task.
-    fn children(&self) -> Vec<(&str, Child<'_>)> {
+    pub fn children(&self) -> Vec<(&str, Child<'_>)> {
         match self {
             Class::FixedPriority(entities) | Class::Edf(entities) => {
                 entities.iter().map(Entity::child).collect()
@@ -277,10 +277,14 @@ impl Partition {
 
 /// A child of any policy.
 #[derive(Clone, Copy)]
-enum Child<'a> {
+pub enum Child<'a> {
+    /// A leaf.
     Task(&'a Task),
+    /// A class with a budget.
     Server(&'a Server),
+    /// A class without one.
     Class(&'a Class),
+    /// A leaf without deadlines.
     Open,
 }
 
@@ -291,7 +295,7 @@ impl<'a> Child<'a> {
     }
 
     /// The class inside, if it is no leaf.
-    fn class(self) -> Option<&'a Class> {
+    pub fn class(self) -> Option<&'a Class> {
         match self {
             Child::Task(_) | Child::Open => None,
             Child::Server(server) => Some(&server.class),
@@ -302,7 +306,7 @@ impl<'a> Child<'a> {
 
 impl Server {
     /// How often it begins to run on its budget in a period, at most.
-    fn activations(&self) -> Time {
+    pub fn activations(&self) -> Time {
         if self.kind == ServerKind::Sporadic { 8 } else { 1 }
     }
 

@@ -2,7 +2,8 @@
 
 use crate::schedule::{Job, jobs, longest, play, synchronous};
 use crate::tasks::{Pattern, pattern, task};
-use analysis::{Limits, Steps, Supply, Task, Verdict, Workload, edf};
+use analysis::tree::{Class, Entity};
+use analysis::{Limits, Reservation, Steps, Stream, Supply, Task, Tree, Verdict, Workload, edf};
 use proptest::prelude::*;
 use response_time_analysis::arrival::Sporadic;
 use response_time_analysis::demand::RBF;
@@ -73,8 +74,11 @@ proptest! {
     #[test]
     fn responses_and_demand_agree(
         tasks in prop::collection::vec(task(6), 1..5).prop_map(unblocked), pattern in pattern(),
+        streams in prop::collection::vec((0..4u64, 6..40u64, 0..9u64), 0..3),
     ) {
-        let workload = Workload::of(&tasks);
+        let stream = |(cost, period, jitter)| Stream { cost, period, jitter };
+        let interference = streams.into_iter().map(stream).collect();
+        let workload = Workload { interference, ..Workload::of(&tasks) };
         let demand = edf::demand_test(&workload, &pattern.supply, &mut Steps::new(10_000_000));
         let verdicts = edf::analyse(&workload, &pattern.supply, Limits::default()).unwrap();
         prop_assert_eq!(verdicts.iter().all(Verdict::fits), demand.unwrap().is_none());
@@ -140,6 +144,68 @@ fn utilisation_next_to_one_decides_where_busy_periods_do_not_end() {
     let [a, b, c] = tasks;
     let over = [a.clone(), b.clone(), Task { execution: c.execution + 10, ..c.clone() }];
     assert!(matches!(found(&over, &Supply::whole()), Ok(Some(_)) | Err(_)), "it does not fit");
-    let early = c.deadline(999_999_892);
+    let early = c.deadline(999_999_000);
     assert!(found(&[a, b, early], &Supply::whole()).is_err(), "a deadline counts too");
+}
+
+/// Sixty tasks of shares that are together this of `of`, with periods that have no common multiple.
+fn sixty(part: u64, of: u64) -> Vec<Task> {
+    let period = |index: u64| 60 * of * (1_009 + 2 * index * index + 30 * index);
+    let task = |index| Task::new("one", period(index) / 60 / of * part, period(index));
+    (0..60).map(task).collect()
+}
+
+/// What shares decide needs no steps, up to the last one.
+#[test]
+fn what_shares_decide_is_decided_at_once() {
+    for (part, of) in [(1, 1), (9_988, 10_000), (1, 7)] {
+        let tasks = sixty(part, of);
+        let none = &mut Steps::new(0);
+        assert_eq!(edf::demand_test(&Workload::of(&tasks), &Supply::whole(), none), Ok(None));
+        let mut tree = Tree::new("cpu", Class::Edf(tasks.into_iter().map(Entity::Task).collect()));
+        tree.limits = Limits { test: 100, total: 100 };
+        assert!(analysis::analyse(&tree).fits());
+    }
+    let mut tasks = sixty(1, 1);
+    tasks[7].execution += 1;
+    let few = &mut Steps::new(1_000_000);
+    assert_ne!(edf::demand_test(&Workload::of(&tasks), &Supply::whole(), few), Ok(None));
+    let third = Reservation { budget: 1, period: 3 };
+    let reserved = Workload { reservations: vec![third; 3], ..Workload::default() };
+    assert_eq!(edf::demand_test(&reserved, &Supply::whole(), &mut Steps::new(0)), Ok(None));
+}
+
+proptest! {
+    /// Without steps what is said to fit fits by every deadline; with blocking too.
+    #[test]
+    fn what_shares_decide_fits(
+        tasks in prop::collection::vec((1..20u64, 10..200u64, 10..300u64, 0..9u64, 0..9u64), 1..5),
+        streams in prop::collection::vec((0..4u64, 6..90u64, 0..9u64), 0..3), pattern in pattern(),
+    ) {
+        let task = |(execution, period, deadline, jitter, blocking)| {
+            Task::new("one", execution, period).deadline(deadline).jitter(jitter).blocking(blocking)
+        };
+        let tasks: Vec<Task> = tasks.into_iter().map(task).collect();
+        let stream = |(cost, period, jitter)| Stream { cost, period, jitter };
+        let interference: Vec<Stream> = streams.into_iter().map(stream).collect();
+        let workload = Workload { interference, ..Workload::of(&tasks) };
+        if edf::demand_test(&workload, &pattern.supply, &mut Steps::new(0)).is_ok() {
+            let blocking = tasks.iter().map(|task| task.blocking).max().unwrap_or(0);
+            for instant in 1..20_000u64 {
+                let due = |task: &Task| {
+                    let first = task.deadline as i64 - task.jitter as i64;
+                    let jobs = (instant as i64 - first).div_euclid(task.period as i64) + 1;
+                    jobs.max(0) as u64 * task.execution
+                };
+                let first = |task: &Task| instant + task.jitter >= task.deadline;
+                if !tasks.iter().any(first) {
+                    continue;
+                }
+                let before = |one: &Stream| (instant + one.jitter).div_ceil(one.period) * one.cost;
+                let demand: u64 = tasks.iter().map(due).sum();
+                let before: u64 = workload.interference.iter().map(before).sum();
+                prop_assert!(demand + before + blocking <= pattern.supply.provided(instant));
+            }
+        }
+    }
 }

@@ -303,7 +303,7 @@ fn a_tree_ends_when_its_steps_do() {
     let tasks = |primes: [u64; 3]| primes.map(|prime| task("a", prime / 3, prime, 0));
     let class = Class::Edf(tasks([1_000_000_007, 1_000_000_009, 998_244_353]).into());
     let mut tree = Tree::new("cpu", class);
-    tree.interference = vec![Stream { cost: 1, period: 3_000_000_000, jitter: 0 }];
+    tree.interference = vec![Stream { cost: 9, period: 30_000_000_000, jitter: 0 }];
     tree.limits = Limits { test: 50, total: 200 };
     let report = analyse(&tree);
     assert!(!report.fits());

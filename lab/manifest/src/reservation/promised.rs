@@ -1,15 +1,17 @@
 //! No class promises more than it has (S4-02): the kernel's own admission, in the same numbers and
-//! with the same rounding.
+//! with the same rounding. Where budgets follow demand it is that of their controller, which takes
+//! its decisions in millionths of a CPU.
 
 use std::collections::BTreeSet;
 
+use abi::bandwidth::{self, CPU};
 use abi::boot::ALL_CPUS;
 use abi::reservation::{Budget, Curve, Policy, Server, Share, WHOLE};
 
 use super::{Draft, place, span_of};
 use crate::problem::{Problem, quote};
 use crate::system::{Reservation, System};
-use crate::units::{spell_duration, spell_percent};
+use crate::units::{spell_duration, spell_part, spell_part_up, spell_percent};
 use crate::values::Values;
 
 /// Different bends that the curves in one class may have.
@@ -19,12 +21,12 @@ const BENDS: usize = 8;
 pub fn excess(values: &Values, drafts: &[Draft], all: &[Reservation], cpus: u32) -> Vec<Problem> {
     let of = |at: usize| match all[at].policy {
         Some(Policy::EarliestDeadline | Policy::FixedPriority) => {
-            bandwidth(values, drafts, all, Class::of(Some(at), all[at].cpu), rate_of(all, at)?)
+            budgets(values, drafts, all, Class::of(Some(at), all[at].cpu))
         }
         Some(Policy::ServiceCurves) => curves(values, drafts, all, at),
         _ => None,
     };
-    let root = |(cpu, has)| bandwidth(values, drafts, all, Class::of(None, cpu), has);
+    let root = |class| budgets(values, drafts, all, class);
     (0..all.len()).filter_map(of).chain(roots(cpus).filter_map(root)).collect()
 }
 
@@ -38,15 +40,15 @@ impl System {
 
 /// Whether each class has what it promises.
 fn is_kept(all: &[Reservation], cpus: u32) -> bool {
-    let keeps = |class: Class, has: u64| {
+    let keeps = |class: Class| {
         let children = || class.children(all).filter(|_| class.admits(all));
-        let mut more = children().map(|child| takes(all, child, None));
-        more.all(|more| more <= WHOLE.into())
-            && children().map(|child| takes(all, child, None)).sum::<u64>() <= has
+        let mut each = children().map(|child| class.gives(all, child));
+        each.all(|each| each <= CPU)
+            && children().map(|child| class.gives(all, child)).sum::<u64>() <= class.has(all)
     };
     let of = |at: usize| match all[at].policy {
         Some(Policy::EarliestDeadline | Policy::FixedPriority) => {
-            rate_of(all, at).is_none_or(|has| keeps(Class::of(Some(at), all[at].cpu), has))
+            keeps(Class::of(Some(at), all[at].cpu))
         }
         Some(Policy::ServiceCurves) => {
             let children = Class::of(Some(at), all[at].cpu).children(all);
@@ -55,22 +57,16 @@ fn is_kept(all: &[Reservation], cpus: u32) -> bool {
                 _ => None,
             });
             let promised: Vec<Curve> = promised.collect();
-            capacity(all, at).iter().all(|within| above(&promised, within).is_none())
+            supplies(all, at).iter().all(|within| above(&promised, within).is_none())
         }
         _ => true,
     };
-    (0..all.len()).all(of) && roots(cpus).all(|(cpu, has)| keeps(Class::of(None, cpu), has))
+    (0..all.len()).all(of) && roots(cpus).all(keeps)
 }
 
-/// What a class has in the long run, in millionths of a CPU.
-fn rate_of(all: &[Reservation], class: usize) -> Option<u64> {
-    capacity(all, class).iter().map(|curve| u64::from(curve.rest)).min()
-}
-
-/// The roots, and the class that all CPUs share, with what each has.
-fn roots(cpus: u32) -> impl Iterator<Item = (u32, u64)> {
-    let whole = u64::from(WHOLE);
-    (0..cpus).map(move |cpu| (cpu, whole)).chain([(ALL_CPUS, whole * u64::from(cpus))])
+/// The roots, and the class that all CPUs share.
+fn roots(cpus: u32) -> impl Iterator<Item = Class> {
+    (0..cpus).map(move |cpu| Class::root(cpu, 1)).chain([Class::root(ALL_CPUS, cpus)])
 }
 
 /// A class: a reservation, the root of a CPU, or the one that all CPUs share.
@@ -79,12 +75,19 @@ pub(super) struct Class {
     /// None: a root.
     pub at: Option<usize>,
     cpu: u32,
+    /// Of a root: how many CPUs it has.
+    cpus: u32,
 }
 
 impl Class {
     /// A class among the reservations of a CPU.
     pub(super) fn of(at: Option<usize>, cpu: u32) -> Class {
-        Class { at, cpu }
+        Class { at, cpu, cpus: 1 }
+    }
+
+    /// A root, which has so many CPUs.
+    fn root(cpu: u32, cpus: u32) -> Class {
+        Class { at: None, cpu, cpus }
     }
 
     /// Its children.
@@ -107,18 +110,51 @@ impl Class {
     fn admits(self, all: &[Reservation]) -> bool {
         match self.policy(all) {
             Some(Policy::EarliestDeadline) => true,
-            Some(Policy::FixedPriority) => {
-                self.children(all).any(|child| all[child].adaptive.is_some())
-            }
+            Some(Policy::FixedPriority) => self.follows_demand(all),
             _ => false,
         }
     }
+
+    /// Whether budgets in it follow demand.
+    fn follows_demand(self, all: &[Reservation]) -> bool {
+        self.children(all).any(|child| all[child].adaptive.is_some())
+    }
+
+    /// What a child takes by its budget, in parts of a CPU; nothing without a limit.
+    fn gives(self, all: &[Reservation], child: usize) -> u64 {
+        let Some(limit) = limit(&all[child]) else { return 0 };
+        match self.follows_demand(all) {
+            true => {
+                let millionths = u32::try_from(takes(all, child, None)).unwrap_or(u32::MAX);
+                bandwidth::from_millionths(millionths)
+            }
+            false => bandwidth::taken(limit.budget, within(all, child)),
+        }
+    }
+
+    /// What it has in the long run, in parts of a CPU.
+    fn has(self, all: &[Reservation]) -> u64 {
+        let Some(at) = self.at else {
+            return CPU * u64::from(self.cpus) + self.rounded(all);
+        };
+        if self.follows_demand(all) {
+            let millionths = capacity(all, at).iter().map(|curve| curve.rest).min();
+            return bandwidth::from_millionths(millionths.unwrap_or(0)) + self.rounded(all);
+        }
+        let own = limit(&all[at]).map_or(CPU, |own| bandwidth::brought(own.budget, own.period));
+        bandwidth::from_millionths(guaranteed(all, at).rest).min(own)
+    }
+
+    /// By how much what children take may have been rounded up.
+    fn rounded(self, all: &[Reservation]) -> u64 {
+        let follows_demand = self.follows_demand(all);
+        self.children(all).filter(|_| follows_demand).count() as u64
+    }
 }
 
-/// What a budget that is a limit takes of each period, in millionths of it.
-fn rate(limit: Option<Budget>) -> Option<(u128, u128)> {
-    let limit = limit.filter(|limit| limit.budget < limit.period)?;
-    Some((u128::from(limit.budget) * u128::from(WHOLE), limit.period.into()))
+/// A budget that is a limit.
+fn limit(one: &Reservation) -> Option<Budget> {
+    one.limit.filter(|limit| limit.budget < limit.period)
 }
 
 /// The time within which a class promises a child its budget. Below EDF a server that is not of
@@ -135,33 +171,78 @@ pub(super) fn within(all: &[Reservation], index: usize) -> u64 {
 /// What a child takes of its class by its budget, or by this one, in millionths of a CPU; nothing
 /// without a limit.
 pub(super) fn takes(all: &[Reservation], index: usize, budget: Option<u64>) -> u64 {
-    let Some((own, _)) = rate(all[index].limit) else { return 0 };
-    let asked = budget.map_or(own, |budget| u128::from(budget) * u128::from(WHOLE));
+    let Some(own) = limit(&all[index]) else { return 0 };
+    let asked = u128::from(budget.unwrap_or(own.budget)) * u128::from(WHOLE);
     u64::try_from(asked.div_ceil(within(all, index).into())).unwrap_or(u64::MAX)
 }
 
-/// What a class has: its own curve, and what its budget amounts to.
+/// What a class has: its own curve, and what its budget amounts to, in whole millionths.
 pub(super) fn capacity(all: &[Reservation], class: usize) -> Vec<Curve> {
-    let curve = match all[class].share {
+    let own = limit(&all[class]).map(|own| {
+        let millionths = u128::from(own.budget) * u128::from(WHOLE) / u128::from(own.period);
+        Curve::linear(millionths as u32)
+    });
+    [guaranteed(all, class)].into_iter().chain(own).collect()
+}
+
+/// What its class guarantees to a class.
+fn guaranteed(all: &[Reservation], class: usize) -> Curve {
+    match all[class].share {
         Share::Curve { guaranteed, .. } => guaranteed.unwrap_or(Curve::linear(0)),
         _ => Curve::linear(WHOLE),
-    };
-    let budget = rate(all[class].limit).map(|(budget, period)| (budget / period) as u32);
-    [curve].into_iter().chain(budget.map(Curve::linear)).collect()
+    }
+}
+
+/// What a class of curves has.
+enum Has {
+    Curve(Curve),
+    /// Parts of a CPU.
+    Budget(u64),
+}
+
+impl Has {
+    /// In the long run, in millionths of a CPU.
+    fn rest(&self) -> u64 {
+        match self {
+            Has::Curve(curve) => curve.rest.into(),
+            Has::Budget(parts) => bandwidth::to_millionths(*parts),
+        }
+    }
+
+    /// Within a time, in millionths of nanoseconds.
+    fn service(&self, time: u64) -> u128 {
+        match self {
+            Has::Curve(curve) => service(curve, time),
+            Has::Budget(parts) => bandwidth::service(*parts, time),
+        }
+    }
+
+    fn bend(&self) -> u64 {
+        match self {
+            Has::Curve(curve) => curve.bend,
+            Has::Budget(_) => 0,
+        }
+    }
+}
+
+/// The same for one whose children have curves.
+fn supplies(all: &[Reservation], class: usize) -> Vec<Has> {
+    let own = limit(&all[class]);
+    let own = own.map(|own| Has::Budget(bandwidth::brought(own.budget, own.period)));
+    [Has::Curve(guaranteed(all, class))].into_iter().chain(own).collect()
 }
 
 /// Servers below EDF, and below fixed priorities where budgets follow demand.
-fn bandwidth(
+fn budgets(
     values: &Values,
     drafts: &[Draft],
     all: &[Reservation],
     class: Class,
-    has: u64,
 ) -> Option<Problem> {
-    let mut promised = 0;
+    let (mut promised, has) = (0, class.has(all));
     class.children(all).filter(|_| class.admits(all)).find_map(|child| {
-        let more = takes(all, child, None);
-        if more > WHOLE.into() {
+        let more = class.gives(all, child);
+        if more > CPU {
             return Some(above_deadline(values, drafts, all, child));
         }
         let left = has - promised;
@@ -169,7 +250,7 @@ fn bandwidth(
         if promised <= has {
             return None;
         }
-        let [more, left, has] = [more, left, has].map(spell_percent);
+        let (more, [left, has]) = (spell_part_up(more), [left, has].map(spell_part));
         let child_name = quote(place::name(&drafts[child]));
         let (name, of) = match (class.at, class.cpu) {
             (Some(class), _) => (quote(place::name(&drafts[class])), "the CPU"),
@@ -202,7 +283,7 @@ fn above_deadline(values: &Values, drafts: &[Draft], all: &[Reservation], child:
 
 /// Curves below service curves.
 fn curves(values: &Values, drafts: &[Draft], all: &[Reservation], class: usize) -> Option<Problem> {
-    let has = capacity(all, class);
+    let has = supplies(all, class);
     let mut promised: Vec<Curve> = Vec::new();
     Class::of(Some(class), all[class].cpu).children(all).find_map(|child| {
         let Share::Curve { guaranteed: Some(curve), .. } = all[child].share else { return None };
@@ -222,19 +303,18 @@ fn curves(values: &Values, drafts: &[Draft], all: &[Reservation], class: usize) 
     })
 }
 
-/// Where curves together exceed another one, in words.
-fn above(curves: &[Curve], within: &Curve) -> Option<String> {
+/// Where curves together exceed what their class has, in words.
+fn above(curves: &[Curve], within: &Has) -> Option<String> {
     let sum = |time: u64| curves.iter().map(|curve| service(curve, time)).sum::<u128>();
-    let bends = curves.iter().map(|curve| curve.bend).chain([within.bend]);
-    if let Some(bend) = bends.into_iter().find(|bend| sum(*bend) > service(within, *bend)) {
+    let bends = curves.iter().map(|curve| curve.bend).chain([within.bend()]);
+    if let Some(bend) = bends.into_iter().find(|bend| sum(*bend) > within.service(*bend)) {
         let exact = |product: u128| spelled(product.div_ceil(u128::from(WHOLE)));
-        let [asked, has] = [exact(sum(bend)), spelled(service(within, bend) / u128::from(WHOLE))];
+        let [asked, has] = [exact(sum(bend)), spelled(within.service(bend) / u128::from(WHOLE))];
         return Some(format!("{asked} within {}, and it has {has}", spell_duration(bend)));
     }
     let rest: u64 = curves.iter().map(|curve| u64::from(curve.rest)).sum();
-    let [asked, has] = [rest, u64::from(within.rest)].map(spell_percent);
-    (rest > u64::from(within.rest))
-        .then(|| format!("{asked} of the CPU in the long run, and it has {has}"))
+    let [asked, has] = [rest, within.rest()].map(spell_percent);
+    (rest > within.rest()).then(|| format!("{asked} of the CPU in the long run, and it has {has}"))
 }
 
 /// A curve's service within a time, in millionths of nanoseconds.

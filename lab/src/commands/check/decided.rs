@@ -3,26 +3,33 @@
 use super::adaptive::{self, Follows};
 use super::advised;
 use super::blocking::{self, Delay};
+use super::counted::Counted;
 use super::one_cpu;
+use super::overheads::Costs;
 use super::shared::{OnCpu, reports, without_limit};
 use super::tree::{is_adaptive, is_decidable, is_unknown};
-use super::waits;
+use super::undeclared::Undeclared;
+use super::watched;
 use crate::commands::{fitted, table, wrapped};
+use analysis::Verdict;
 use analysis::tree::{LeafReport, Report, ServerReport};
-use analysis::{Overheads, Verdict};
 use manifest::{System, spell_duration};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What was decided of a system.
 pub struct Decided {
-    overheads: Overheads,
+    costs: Costs,
+    /// How often each cost is counted for each task.
+    counted: Counted,
     /// Each CPU with what is said of it, last what all CPUs share.
     cpus: Vec<OnCpu>,
     /// What budgets that follow demand are at least and at most.
     adaptive: Vec<Follows>,
-    /// What each task may call without saying so, by its name.
-    unless: BTreeMap<String, Vec<String>>,
+    /// What each task may wait for without saying so, by its name.
+    unless: BTreeMap<String, Undeclared>,
+    /// The paths of tasks that would fit without the supervisor, and what is said of them.
+    by_supervisor: (BTreeSet<String>, String),
     /// What is to be known beside.
     notes: Vec<String>,
     /// Whether each deadline must be met for sure.
@@ -30,15 +37,22 @@ pub struct Decided {
 }
 
 /// Decides whether a system fits; none if it says nothing of CPU time.
-pub fn decide(system: &System, overheads: Overheads) -> Option<Decided> {
+pub fn decide(system: &System, costs: impl Into<Costs>) -> Option<Decided> {
+    let costs: Costs = costs.into();
+    let overheads = costs.overheads;
     let advised = || {
         let mut cpus = reports(system, overheads);
         advised::round(system, overheads, &mut cpus);
         cpus
     };
     let decided = |cpus: Vec<OnCpu>| Decided {
-        overheads,
+        costs,
+        counted: Counted::of(system, overheads, &cpus),
         unless: unless(system, &cpus),
+        by_supervisor: (
+            watched::late_by_supervisor(system, overheads, &cpus),
+            watched::reason(system),
+        ),
         cpus,
         adaptive: adaptive::all(system),
         notes: notes(system),
@@ -47,12 +61,12 @@ pub fn decide(system: &System, overheads: Overheads) -> Option<Decided> {
     is_decidable(system).then(|| decided(advised()))
 }
 
-/// What tasks with a bound may call without saying so.
-fn unless(system: &System, cpus: &[OnCpu]) -> BTreeMap<String, Vec<String>> {
+/// What tasks with a bound may wait for without saying so.
+fn unless(system: &System, cpus: &[OnCpu]) -> BTreeMap<String, Undeclared> {
     let leaves = cpus.iter().flat_map(|on| &on.report.leaves);
     let tasks = leaves.filter(|leaf| leaf.verdict.fits()).map(|leaf| name(&leaf.path));
-    let named = tasks.map(|task| (task.to_string(), waits::undeclared(system, task)));
-    named.filter(|(_, calls)| !calls.is_empty()).collect()
+    let named = tasks.map(|task| (task.to_string(), Undeclared::of(system, task)));
+    named.filter(|(_, waits)| !waits.is_empty()).collect()
 }
 
 /// What of the reservations is likely not meant.
@@ -116,17 +130,20 @@ impl Decided {
         let leaves: Vec<_> = self.cpus.iter().flat_map(|on| &on.report.leaves).collect();
         let named = |leaf: &str| leaves.iter().filter(|other| name(&other.path) == leaf).count();
         let single = leaves.iter().filter(|leaf| named(name(&leaf.path)) == 1);
-        single.filter_map(|leaf| Some((name(&leaf.path).to_string(), numbers(leaf).0?))).collect()
+        single.filter_map(|leaf| Some((name(&leaf.path).to_string(), bound(leaf).0?))).collect()
     }
 
     /// For people, in lines that fit the terminal.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for OnCpu { cpu, report, delays } in &self.cpus {
-            let of_here = |leaf: &LeafReport| self.unless.contains_key(name(&leaf.path));
-            let fits = match (report.fits(), report.leaves.iter().any(of_here)) {
+            let unless = || report.leaves.iter().filter_map(|it| self.unless.get(name(&it.path)));
+            let fits = match (report.fits(), unless().next().is_some()) {
                 (true, false) => "fits",
-                (true, true) => "fits, unless tasks make calls that the manifest does not declare",
+                (true, true) if unless().all(|waits| waits.memories.is_empty()) => {
+                    "fits, unless tasks make calls that the manifest does not declare"
+                }
+                (true, true) => "fits, unless tasks wait for what the manifest does not declare",
                 (false, _) if is_undecided(report) => "is not decided",
                 (false, _) => "does not fit",
             };
@@ -136,24 +153,13 @@ impl Decided {
             text += &tasks(report, &self.unless);
             text += &servers(report);
             text += &blocking::text(delays);
-            for reason in reasons(report, delays) {
+            text += &self.counted.text(report);
+            for reason in self.reasons(report, delays) {
                 text += &wrapped(&reason, "\n- ", "  ");
             }
         }
         text += &adaptive::text(&self.adaptive);
-        let Overheads { release, context_switch, timer_interrupt } = self.overheads;
-        let costs = match self.overheads == Overheads::default() {
-            true => "The kernel's own time is not counted: give it in `[analysis]`, or by \
-                     `--overheads FILE`."
-                .to_string(),
-            false => format!(
-                "Counted of the kernel: release {}, context switch {}, timer interrupt {}.",
-                time(release),
-                time(context_switch),
-                time(timer_interrupt)
-            ),
-        };
-        text += &wrapped(&costs, "\n", "");
+        text += &wrapped(&self.costs.text(), "\n", "");
         if !self.required && !self.fits() {
             text += "\nAccepted: by `[analysis]` of the manifest bounds are not required.\n";
         }
@@ -161,14 +167,35 @@ impl Decided {
         text
     }
 
+    /// Why tasks do not fit, and what would.
+    fn reasons(&self, report: &Report, delays: &[Delay]) -> Vec<String> {
+        let late = report.leaves.iter().filter(|leaf| !leaf.verdict.fits());
+        let (by_supervisor, told) = &self.by_supervisor;
+        let reason = |leaf: &LeafReport| match by_supervisor.contains(&leaf.path) {
+            true => reason(report, leaf, delays) + told,
+            false => reason(report, leaf, delays),
+        };
+        let mut reasons: Vec<String> = late.map(reason).collect();
+        let asked = |path: &str| {
+            let inside = |leaf: &&LeafReport| leaf.path.starts_with(&format!("{path}/"));
+            report.leaves.iter().filter(inside).all(|leaf| leaf.verdict.fits())
+        };
+        let classes = report.classes.iter().filter(|class| !class.fits && asked(&class.path));
+        reasons.extend(classes.map(|class| format!("`{}`: {}", name(&class.path), class.reason)));
+        reasons
+    }
+
     /// For programs.
     pub fn document(&self) -> Value {
-        let Overheads { release, context_switch, timer_interrupt } = self.overheads;
         let cpu = |OnCpu { cpu, report, delays }: &OnCpu| {
             let tasks = report.leaves.iter().map(|leaf| {
                 let mut document = task_document(leaf, delays);
-                let calls = self.unless.get(name(&leaf.path));
-                document["unless_it_calls"] = json!(calls.map_or(&[][..], |calls| &calls[..]));
+                let waits = self.unless.get(name(&leaf.path)).cloned().unwrap_or_default();
+                document["overheads"] = self.counted.document(leaf);
+                document["unless_it_calls"] = json!(waits.calls);
+                document["unless_it_waits_in"] = json!(waits.memories);
+                document["fits_without_supervisor"] =
+                    json!(leaf.verdict.fits() || self.by_supervisor.0.contains(&leaf.path));
                 document
             });
             let classes = report.classes.iter().map(|class| {
@@ -181,17 +208,13 @@ impl Decided {
                 "tasks": tasks.collect::<Vec<_>>(),
                 "servers": report.servers.iter().map(server_document).collect::<Vec<_>>(),
                 "classes": classes.collect::<Vec<_>>(),
-                "reasons": reasons(report, delays),
+                "reasons": self.reasons(report, delays),
             })
         };
         json!({
             "fits": self.fits(),
             "required": self.required,
-            "overheads": {
-                "release_ns": release,
-                "context_switch_ns": context_switch,
-                "timer_interrupt_ns": timer_interrupt,
-            },
+            "overheads": self.costs.document(),
             "cpus": self.cpus.iter().map(cpu).collect::<Vec<_>>(),
             "adaptive": self.adaptive.iter().map(Follows::document).collect::<Vec<_>>(),
             "notes": self.notes,
@@ -200,13 +223,13 @@ impl Decided {
 }
 
 fn task_document(leaf: &LeafReport, delays: &[Delay]) -> Value {
-    let (bound, slack) = numbers(leaf);
+    let (within, slack) = bound(leaf);
     let delay = blocking::of(delays, name(&leaf.path));
     json!({
         "name": name(&leaf.path),
         "path": leaf.path,
         "deadline_ns": leaf.deadline,
-        "bound_ns": bound,
+        "bound_ns": within,
         "slack_ns": slack,
         "fits": leaf.verdict.fits(),
         "verdict": leaf.verdict.to_string(),
@@ -229,7 +252,7 @@ fn server_document(server: &ServerReport) -> Value {
 }
 
 /// A leaf's bound and slack; below zero it is late.
-fn numbers(leaf: &LeafReport) -> (Option<u64>, Option<i128>) {
+pub(super) fn bound(leaf: &LeafReport) -> (Option<u64>, Option<i128>) {
     match &leaf.verdict {
         Verdict::Fits { bound, slack } => (Some(*bound), Some((*slack).into())),
         Verdict::Late { bound, .. } => {
@@ -258,29 +281,26 @@ fn is_undecided(report: &Report) -> bool {
     late.peek().is_some() && late.all(|leaf| matches!(leaf.verdict, Verdict::Unknown(_)))
 }
 
-fn tasks(report: &Report, unless: &BTreeMap<String, Vec<String>>) -> String {
+fn tasks(report: &Report, unless: &BTreeMap<String, Undeclared>) -> String {
     if report.leaves.is_empty() {
         return "\nNothing on it has a deadline.\n".to_string();
     }
     let mut rows = table(&["task", "response", "deadline", "slack", ""]);
     for leaf in &report.leaves {
-        let (bound, slack) = numbers(leaf);
+        let (within, slack) = bound(leaf);
         let slack = slack.map(|slack| {
             let sign = if slack < 0 { "-" } else { "" };
             format!("{sign}{}", time(u64::try_from(slack.unsigned_abs()).unwrap_or(u64::MAX)))
         });
         let said = match (&leaf.verdict, unless.get(name(&leaf.path))) {
             (Verdict::Fits { .. }, None) => "fits".to_string(),
-            (Verdict::Fits { .. }, Some(calls)) => {
-                let calls: Vec<String> = calls.iter().map(|call| format!("`{call}`")).collect();
-                format!("fits, unless it calls {}", calls.join(", "))
-            }
+            (Verdict::Fits { .. }, Some(waits)) => format!("fits, unless it {}", waits.text()),
             (Verdict::Late { .. } | Verdict::Exceeded(_) | Verdict::Unbounded, _) => "late".into(),
             (Verdict::Unknown(_), _) => "not decided".into(),
             _ => "no bound".into(),
         };
         let none = || "-".to_string();
-        let bound = bound.map_or_else(none, |bound| format!("<= {}", time(bound)));
+        let bound = within.map_or_else(none, |bound| format!("<= {}", time(bound)));
         let slack = slack.unwrap_or_else(none);
         let task = name(&leaf.path).to_string();
         rows.add_row([task, bound, time(leaf.deadline), slack, said]);
@@ -300,19 +320,6 @@ fn servers(report: &Report) -> String {
         rows.add_row([name(&server.path).to_string(), budget, period, within, smallest]);
     }
     format!("\n{}", fitted(rows))
-}
-
-/// Why tasks do not fit, and what would.
-fn reasons(report: &Report, delays: &[Delay]) -> Vec<String> {
-    let late = report.leaves.iter().filter(|leaf| !leaf.verdict.fits());
-    let mut reasons: Vec<String> = late.map(|leaf| reason(report, leaf, delays)).collect();
-    let asked = |path: &str| {
-        let inside = |leaf: &&LeafReport| leaf.path.starts_with(&format!("{path}/"));
-        report.leaves.iter().filter(inside).all(|leaf| leaf.verdict.fits())
-    };
-    let classes = report.classes.iter().filter(|class| !class.fits && asked(&class.path));
-    reasons.extend(classes.map(|class| format!("`{}`: {}", name(&class.path), class.reason)));
-    reasons
 }
 
 fn reason(report: &Report, leaf: &LeafReport, delays: &[Delay]) -> String {

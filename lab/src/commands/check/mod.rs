@@ -3,11 +3,14 @@
 mod adaptive;
 mod advised;
 mod blocking;
+mod counted;
 mod decided;
 mod overheads;
 mod shared;
 mod tree;
+mod undeclared;
 mod waits;
+mod watched;
 
 use super::{print_json, wrapped};
 use crate::cli::Check;
@@ -16,9 +19,9 @@ use crate::machine::{MACHINES, Machine};
 use crate::{image, output};
 use crate::{systems, workspace};
 use abi::boot::ALL_CPUS;
-use analysis::Overheads;
 use anyhow::Result;
 use manifest::{Origin, Problems, System};
+use overheads::Costs;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -29,7 +32,7 @@ pub fn check(asked: &Check, as_json: bool) -> Result<Verdict> {
     let mut worst = Verdict::Held;
     let mut documents = Vec::new();
     for system in &asked.systems {
-        let (document, verdict) = one(system, measured, as_json)?;
+        let (document, verdict) = one(system, measured.as_ref(), as_json)?;
         documents.push(document);
         worst = match (worst, verdict) {
             (Verdict::Unable, _) | (_, Verdict::Held) => worst,
@@ -45,18 +48,20 @@ pub fn check(asked: &Check, as_json: bool) -> Result<Verdict> {
 }
 
 /// Checks one manifest.
-fn one(system: &str, measured: Option<Overheads>, as_json: bool) -> Result<(Value, Verdict)> {
+fn one(system: &str, measured: Option<&Costs>, as_json: bool) -> Result<(Value, Verdict)> {
     let checked = systems::load(system).and_then(|system| {
         check_programs(&system)?;
         Ok(system)
     });
+    if let (Some(measured), Ok(system)) = (measured, &checked) {
+        measured.check(system)?;
+    }
     let (system, problems) = match checked {
         Ok(system) => (Some(system), None),
         Err(error) => (None, Some(error.downcast::<Problems>()?)),
     };
-    let decided = system.as_ref().and_then(|system| {
-        decided::decide(system, measured.unwrap_or_else(|| overheads::given(system)))
-    });
+    let costs = |system| measured.cloned().unwrap_or_else(|| overheads::given(system).into());
+    let decided = system.as_ref().and_then(|system| decided::decide(system, costs(system)));
     if let (Some(system), false) = (&system, as_json) {
         output::line(system.summary().trim_end());
         if let Some(decided) = &decided {

@@ -76,7 +76,7 @@ fn advice_is_good() {
     let fits = |system: &mut System, budget: u64| {
         let limit = system.reservations[0].limit.as_mut().expect("it has a budget");
         limit.budget = budget;
-        decide(system, Default::default()).expect("the same").fits()
+        decide(system, analysis::Overheads::default()).expect("the same").fits()
     };
     assert!(fits(&mut system, smallest));
     assert!(!fits(&mut system, smallest - 1));
@@ -131,7 +131,7 @@ fn the_worst_verdict_counts() {
 #[test]
 fn of_systems_without_reservations_nothing_is_decided() {
     let system = crate::systems::load("hello").unwrap();
-    assert!(decide(&system, Default::default()).is_none());
+    assert!(decide(&system, analysis::Overheads::default()).is_none());
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn bounds_that_are_not_required_fail_nothing() {
     let path = crate::workspace::root().join("tests/check/bad/unlimited.toml");
     let (mut system, asked) = decided(&path);
     system.bounds_required = false;
-    let shown = decide(&system, Default::default()).expect("the same");
+    let shown = decide(&system, analysis::Overheads::default()).expect("the same");
     assert_eq!((asked.is_accepted(), shown.is_accepted()), (false, true));
     assert_eq!(shown.document()["fits"], false);
     assert!(shown.text().contains("CPU 0 does not fit."), "{}", shown.text());
@@ -203,7 +203,7 @@ fn sharing_with(from: &str, to: &str) -> Decided {
     assert_eq!(text.matches(from).count(), 1, "{from:?} has to be there once");
     let system = manifest::parse("sharing.toml", &text.replacen(from, to, 1));
     let system = system.unwrap_or_else(|problem| panic!("{problem}"));
-    decide(&system, Default::default()).expect("there is something to decide")
+    decide(&system, analysis::Overheads::default()).expect("there is something to decide")
 }
 
 #[test]
@@ -258,7 +258,8 @@ fn tasks_of_several_cpus_that_share_have_no_bound() {
          sections = [{{ mutex = \"display\", length = \"1ms\" }}]\n"
     );
     let system = manifest::parse("sharing.toml", &text).unwrap_or_else(|it| panic!("{it}"));
-    let decided = decide(&system, Default::default()).expect("there is something to decide");
+    let decided =
+        decide(&system, analysis::Overheads::default()).expect("there is something to decide");
     let fits: Vec<(String, bool)> = decided.document()["cpus"]
         .as_array()
         .expect("a list")

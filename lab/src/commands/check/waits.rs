@@ -1,29 +1,10 @@
-//! What tasks may wait for that the manifest does not say of them.
+//! Waits by messages that may never end, or last long, by the rights that domains have.
 
 use super::decided::time;
-use super::tree::loads;
+use super::watched;
 use abi::Rights;
 use abi::object::Resource;
-use manifest::{Domain, Shared, System};
-
-/// The endpoints that a task, or what runs on a reservation, may call by its capabilities, and of
-/// which no section of its domain tells: a bound holds only if it does not.
-pub fn undeclared(system: &System, task: &str) -> Vec<String> {
-    let node = system.reservations.iter().position(|node| node.name == task);
-    let runs = |domain: &Domain| match node {
-        Some(node) => system.domains_on(node).contains(&domain.name.as_str()),
-        None => loads(domain).any(|(name, ..)| name == task),
-    };
-    let mut endpoints: Vec<usize> = Vec::new();
-    for domain in system.domains.iter().filter(|domain| runs(domain)) {
-        let may = |endpoint: &usize| domain.may(*endpoint, Rights::SEND);
-        let found = (0..system.endpoints.len()).filter(may);
-        endpoints.extend(found.filter(|endpoint| !declares(domain, *endpoint)));
-    }
-    endpoints.sort_unstable();
-    endpoints.dedup();
-    endpoints.into_iter().map(|endpoint| system.endpoints[endpoint].name.clone()).collect()
-}
+use manifest::{Domain, Reservation, System};
 
 /// What is to be known of endpoints and of who serves them.
 pub fn notes(system: &System) -> Vec<String> {
@@ -67,6 +48,7 @@ pub fn notes(system: &System) -> Vec<String> {
         }
     }
     notes.extend(cycle(system));
+    notes.extend(watched::notes(system));
     notes
 }
 
@@ -84,27 +66,41 @@ fn held(system: &System, (name, index): (&str, usize), server: &Domain) -> Optio
     }
     let others = system.domains.iter().filter(|domain| domain.name != server.name);
     let callers: Vec<&Domain> = others.filter(|domain| domain.may(index, Rights::SEND)).collect();
-    let budgets: Vec<(&str, u64, u64)> = callers
-        .iter()
-        .filter_map(|domain| {
-            let limit = system.reservations[domain.reservation?].limit?;
-            let is_limit = limit.budget < limit.period;
-            is_limit.then_some((domain.name.as_str(), limit.budget, limit.period))
-        })
-        .collect();
-    let (caller, budget, period) =
-        *budgets.iter().max_by_key(|(_, budget, period)| period - budget)?;
+    let limits = callers.iter().flat_map(|caller| limits(system, caller));
+    let (caller, node) = limits.max_by_key(|(_, node)| pause(node))?;
+    let (budget, period) = node.limit.map(|limit| (limit.budget, limit.period))?;
+    let class = match node.policy {
+        Some(_) => format!(" by class `{}`", node.name),
+        None => String::new(),
+    };
     (callers.len() > 1).then(|| {
         format!(
             "`{}` has no reservation: unless it says that it serves `{name}`, it runs on its \
-             caller's time, and stands still when that is used up. `{caller}`, which has {} in {}, \
-             can so hold the other callers for {} each time",
+             caller's time, and stands still when that is used up. `{}`, which has {} in \
+             {}{class}, can so hold the other callers for {} each time",
             server.name,
+            caller.name,
             time(budget),
             time(period),
             time(period - budget)
         )
     })
+}
+
+/// The limits of what a domain runs on, of its own reservation and of the classes around it.
+fn limits<'a>(
+    system: &'a System,
+    domain: &'a Domain,
+) -> impl Iterator<Item = (&'a Domain, &'a Reservation)> {
+    let above = |node: &&Reservation| Some(&system.reservations[node.class?]);
+    let own = domain.reservation.map(|own| &system.reservations[own]);
+    let all = std::iter::successors(own, above).filter(|node| node.limit().is_some());
+    all.map(move |node| (domain, node))
+}
+
+/// How long a limit leaves nothing when its budget is used up at once.
+fn pause(node: &Reservation) -> u64 {
+    node.limit().map_or(0, |limit| limit.period - limit.budget)
 }
 
 /// Domains that may call each other in a ring, each with a single endpoint's name.
@@ -154,13 +150,6 @@ fn ring_from(
     found
 }
 
-/// Whether a domain's manifest says how long its calls to an endpoint take.
-fn declares(domain: &Domain, endpoint: usize) -> bool {
-    let tasks = domain.tasks.iter().flat_map(|task| &task.sections);
-    let mut sections = domain.sections.iter().chain(tasks);
-    sections.any(|section| section.shared == Shared::Endpoint(endpoint))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,6 +191,51 @@ mod tests {
                 assert_eq!(said("it alone receives"), itself, "{case}");
                 let ring = sends == [true; 2] && receives == [true; 2];
                 assert_eq!(said("in a ring"), ring, "{case}");
+            }
+        }
+    }
+
+    /// Two callers, one in a class, and a server without a reservation: budgets in milliseconds of
+    /// ten, ten for none.
+    fn held_by(leaf: u64, class: u64, other: u64) -> System {
+        let limit = |budget: u64| match budget {
+            10 => String::new(),
+            budget => format!("budget = \"{budget}ms\"\nperiod = \"10ms\"\n"),
+        };
+        let node = |name: &str, keys: &str, budget| {
+            format!("[[reservation]]\nname = \"{name}\"\n{keys}{}", limit(budget))
+        };
+        let domain = |name: &str, right: &str, keys: &str| {
+            format!(
+                "[[domain]]\nname = \"{name}\"\nprogram = \"busy\"\npriority = 1\n{keys}caps = [\
+                 {{ name = \"door\", endpoint = \"door\", rights = [\"{right}\"] }}]\n"
+            )
+        };
+        let text = "[system]\nname = \"held\"\n[[endpoint]]\nname = \"door\"\n".to_string()
+            + &node("class", "policy = \"fixed-priority\"\npriority = 302\n", class)
+            + &node("one", "in = \"class\"\npriority = 2\n", leaf)
+            + &node("two", "priority = 301\n", other)
+            + &domain("first", "send", "reservation = \"one\"\n")
+            + &domain("second", "send", "reservation = \"two\"\n")
+            + &domain("server", "receive", "");
+        manifest::parse("held.toml", &text).unwrap_or_else(|wrong| panic!("{wrong}"))
+    }
+
+    #[test]
+    fn who_can_hold_the_others_is_true() {
+        for leaf in [1, 4, 7, 10] {
+            for class in [2, 4, 9, 10] {
+                for other in [3, 8, 10] {
+                    let notes = notes(&held_by(leaf, class, other)).join("\n");
+                    let longest = 10 - leaf.min(class).min(other);
+                    let case = format!("{leaf}, {class}, {other}: {notes}");
+                    let said = format!("can so hold the other callers for {longest}ms each time");
+                    assert_eq!(notes.contains(&said), longest > 0, "{case}");
+                    assert_eq!(notes.contains("can so hold"), longest > 0, "{case}");
+                    let by_class = notes.contains("by class `class`");
+                    assert!(!by_class || class <= leaf.min(other), "{case}");
+                    assert!(by_class || longest == 0 || class >= leaf.min(other), "{case}");
+                }
             }
         }
     }

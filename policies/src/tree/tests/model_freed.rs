@@ -16,7 +16,7 @@ pub(super) struct Begins {
     pub(super) more: u64,
 }
 
-const ALL: i128 = WHOLE as i128;
+const ALL: i128 = 1 << 56;
 
 fn round_up(dividend: i128, divisor: i128) -> i128 {
     (dividend + divisor - 1) / divisor
@@ -34,8 +34,7 @@ impl ModelFreed {
 
 impl ModelNode {
     fn bandwidth(&self, limits: Option<Budget>) -> i128 {
-        limits
-            .map_or(0, |limits| round_up(i128::from(limits.budget) * ALL, self.span(limits).into()))
+        limits.map_or(0, |limits| i128::from(limits.budget) * ALL / i128::from(self.span(limits)))
     }
 }
 
@@ -48,12 +47,12 @@ impl Model {
         let guaranteed = match (above, node.share) {
             (Some(Policy::EarliestDeadline), _) if limits.is_none() => 0,
             (Some(Policy::ServiceCurves), Share::Curve { guaranteed, .. }) => {
-                guaranteed.map_or(0, |curve| curve.rest.into())
+                guaranteed.map_or(0, |curve| round_up(i128::from(curve.rest) * ALL, WHOLE.into()))
             }
             _ => ALL,
         };
-        let own = limits
-            .map_or(ALL, |limits| i128::from(limits.budget) * ALL / i128::from(limits.period));
+        let own =
+            limits.map_or(ALL, |own| i128::from(own.budget) * ALL / i128::from(own.period) + 1);
         guaranteed.min(own)
     }
 

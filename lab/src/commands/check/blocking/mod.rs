@@ -12,6 +12,7 @@ use analysis::{Task, Time, Verdict};
 use manifest::System;
 use serde_json::{Value, json};
 use shares::{Of, Shares};
+use std::collections::BTreeMap;
 
 /// What delays a task of a CPU by what it holds.
 pub struct Delay {
@@ -82,6 +83,12 @@ pub fn text(delays: &[Delay]) -> String {
         }
     }
     format!("\n{}", fitted(rows))
+}
+
+/// How often a job of each task can have to wait, by its name.
+pub fn waits(system: &System) -> BTreeMap<String, Time> {
+    let tasks = Shares::of(system, 0).tasks.into_iter();
+    tasks.map(|task| (task.name, task.waits)).collect()
 }
 
 /// Decides a CPU with what its tasks share: how long they delay each other is added to what is

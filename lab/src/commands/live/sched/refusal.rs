@@ -3,9 +3,10 @@
 use super::target::Target;
 use crate::live::{Picture, Reservation};
 use abi::Error;
+use abi::bandwidth::{self, CPU};
 use abi::control::Change;
-use abi::reservation::{Budget, Curve, Policy, Share, WHOLE};
-use manifest::{spell_curve, spell_percent};
+use abi::reservation::{Budget, Curve, Policy, Share};
+use manifest::{spell_curve, spell_part, spell_part_up};
 
 /// The reason, from what was there before.
 pub fn why(error: Error, picture: &Picture, target: &Target, change: &Change) -> String {
@@ -28,32 +29,29 @@ pub fn why(error: Error, picture: &Picture, target: &Target, change: &Change) ->
     }
 }
 
-/// A part of the CPU in millionths, rounded up as admission does.
-fn bandwidth(limit: Option<Budget>) -> u64 {
-    let part = |limit: Budget| {
-        let part = u128::from(limit.budget) * u128::from(WHOLE);
-        part.div_ceil(u128::from(limit.period.max(1))) as u64
-    };
-    limit.map_or(0, part)
-}
-
-/// What a class can promise in the long run, in millionths.
+/// What a class can promise in the long run, in parts of a CPU.
 fn capacity(class: &Reservation) -> u64 {
-    let own = class.limit.map_or(u64::from(WHOLE), |limit| bandwidth(Some(limit)));
+    let brought = |limit: Budget| bandwidth::brought(limit.budget, limit.period);
+    let own = class.limit.map_or(CPU, brought);
     match (class.above, class.share) {
         (Some(Policy::ServiceCurves), Some(Share::Curve { guaranteed, .. })) => {
-            own.min(guaranteed.map_or(0, |curve| curve.rest.into()))
+            own.min(guaranteed.map_or(0, |curve| bandwidth::from_millionths(curve.rest)))
         }
         (Some(Policy::EarliestDeadline), _) if class.limit.is_none() => 0,
         _ => own,
     }
 }
 
-/// What a reservation is promised by its class, in millionths.
+/// What a reservation is promised by its class, in parts of a CPU.
 fn promised(one: &Reservation) -> u64 {
     match (one.above, one.share) {
-        (Some(Policy::EarliestDeadline), _) => bandwidth(one.limit),
-        (_, Some(Share::Curve { guaranteed, .. })) => guaranteed.map_or(0, |it| it.rest.into()),
+        (Some(Policy::EarliestDeadline), _) => {
+            one.limit.map_or(0, |limit| bandwidth::taken(limit.budget, limit.period))
+        }
+        (_, Some(Share::Curve { guaranteed: Some(curve), .. })) => {
+            // As a class has it: of what is rounded up alike, sums are compared by millionths.
+            bandwidth::from_millionths(curve.rest).saturating_sub(1)
+        }
         _ => 0,
     }
 }
@@ -70,29 +68,28 @@ fn overcommitted(picture: &Picture, one: &Reservation, change: &Change) -> Strin
         let inside = picture.reservations.iter().filter(|it| it.class.as_deref() == Some(class));
         inside.filter(|it| it.name != but).map(promised).sum()
     };
-    let part = |millionths: u64| spell_percent(millionths);
     let inner = sum(&one.name, "");
     if one.policy.is_some() && inner > capacity(&changed) {
-        let (name, had) = (&one.name, part(capacity(&changed)));
+        let (name, had) = (&one.name, spell_part(capacity(&changed)));
         return format!(
             "{name} has promised {} of the CPU to what is in it, and would have {had}",
-            part(inner)
+            spell_part_up(inner)
         );
     }
     let class = one.class.as_deref().unwrap_or("its class");
     let above = picture.reservations.iter().find(|it| it.name == class);
-    let (has, others) = (above.map_or(u64::from(WHOLE), capacity), sum(class, &one.name));
+    let (has, others) = (above.map_or(CPU, capacity), sum(class, &one.name));
     let wanted = promised(&changed);
     let left = has.saturating_sub(others);
     if wanted > left {
         return format!(
             "{class} has {} of the CPU and has promised {} of it to others, so {} can have {}; \
              this would be {}",
-            part(has),
-            part(others),
+            spell_part(has),
+            spell_part_up(others),
             one.name,
-            part(left),
-            part(wanted)
+            spell_part(left),
+            spell_part_up(wanted)
         );
     }
     let curve = match changed.share {
