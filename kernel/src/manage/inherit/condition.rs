@@ -44,8 +44,7 @@ impl<P: Port> Manager<'_, P> {
         let Some(helpers) = self.helpers(caller, found, help).filter(|_| !self.makes_room()) else {
             return Ok(Outcome::Preempted);
         };
-        self.join_condition(caller.thread, (found, helpers), (at, mutex), words);
-        self.wait_until(caller.thread, until);
+        self.join_condition((caller.thread, until), (found, helpers), (at, mutex), words);
         Ok(Outcome::Blocked)
     }
 
@@ -99,7 +98,7 @@ impl<P: Port> Manager<'_, P> {
     /// A thread joins the waiters of a condition, or is the first one, and blocks.
     fn join_condition(
         &self,
-        me: Ref<Thread<P>>,
+        (me, until): (Ref<Thread<P>>, Until),
         (found, helpers): (Option<Ref<Thread<P>>>, Helpers<P>),
         (address, mutex): (u64, u64),
         words: Words,
@@ -121,6 +120,8 @@ impl<P: Port> Manager<'_, P> {
         self.note_helpers(me, (condition, address));
         self.begin_wait(me);
         self.queue_up((me, key), condition, (address, words));
+        // Before what is lent is followed, behind preemption points.
+        self.wait_until(me, until);
         match found {
             Some(_) => self.propagate_to(self.reorder(condition)),
             None => self.lend_to(lent_to, key),

@@ -54,8 +54,8 @@ impl<P: Port> Manager<'_, P> {
         self.begin_wait(me);
         let key = self.key_of(me);
         self.join_mutex((me, key), (found, owner), (at, words));
-        self.lend_to([Some(owner), None, None, None], key);
         self.wait_until(me, until);
+        self.lend_to([Some(owner), None, None, None], key);
         Ok(Outcome::Blocked)
     }
 
