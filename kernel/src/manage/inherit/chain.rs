@@ -156,9 +156,11 @@ impl<P: Port> Manager<'_, P> {
 
     /// The waiters in a turnstile have changed, or to which threads it leads. It is listed by what
     /// it lends; those for which that is another priority than before are to follow, and where
-    /// leaves are lent all of them: another thread may be the first one.
+    /// leaves are lent all of them: another thread may be the first one. Behind an interrupt that
+    /// is pending it is a follower itself, and still listed as before for the rest.
     pub(super) fn reorder(&self, at: Ref<Thread<P>>) -> Ends<P> {
         let (turnstile, mut ends) = (self.turnstile(at), [None; HELPERS]);
+        let (mut polls, mut later) = (false, false);
         let first = self.waiters().first(&turnstile.waiters);
         let first = first.map_or(0, |first| self.waiters().key(first));
         for (which, to) in turnstile.leads() {
@@ -167,8 +169,14 @@ impl<P: Port> Manager<'_, P> {
             if !lends {
                 self.looks_again_for(at, first);
             }
-            let key = if lends { first } else { 0 };
-            if lenders.key(at) != key {
+            let (key, before) = (if lends { first } else { 0 }, lenders.key(at));
+            if before != key {
+                later |= polls && self.preempted();
+                if later {
+                    self.follow_later(at, to_do::ORDER, key.max(before));
+                    continue;
+                }
+                polls = !self.kernel.variant.tree;
                 lenders.rekey(self.all.open(to).inherit.lenders(which), at, key);
                 ends[which.index()] = Some(to);
             } else if self.kernel.trees.may_lend() {

@@ -44,7 +44,10 @@ impl<P: Port> Manager<'_, P> {
         let Some(helpers) = self.helpers(caller, found, help).filter(|_| !self.makes_room()) else {
             return Ok(Outcome::Preempted);
         };
-        self.join_condition((caller.thread, until), (found, helpers), (at, mutex), words);
+        if !self.limits_wait(caller.thread, until) {
+            return Ok(Outcome::Preempted);
+        }
+        self.join_condition(caller.thread, (found, helpers), (at, mutex), words);
         Ok(Outcome::Blocked)
     }
 
@@ -98,7 +101,7 @@ impl<P: Port> Manager<'_, P> {
     /// A thread joins the waiters of a condition, or is the first one, and blocks.
     fn join_condition(
         &self,
-        (me, until): (Ref<Thread<P>>, Until),
+        me: Ref<Thread<P>>,
         (found, helpers): (Option<Ref<Thread<P>>>, Helpers<P>),
         (address, mutex): (u64, u64),
         words: Words,
@@ -120,8 +123,6 @@ impl<P: Port> Manager<'_, P> {
         self.note_helpers(me, (condition, address));
         self.begin_wait(me);
         self.queue_up((me, key), condition, (address, words));
-        // Before what is lent is followed, behind preemption points.
-        self.wait_until(me, until);
         match found {
             Some(_) => self.propagate_to(self.reorder(condition)),
             None => self.lend_to(lent_to, key),
@@ -172,7 +173,7 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// Helpers of a condition that were passed over, and wait for none of its waiters any more, are
-    /// lent to. False: not known yet, an interrupt is pending.
+    /// to be lent to when it is reordered. False: not known yet, an interrupt is pending.
     pub(super) fn look_again(&self, at: Ref<Thread<P>>) -> bool {
         let turnstile = self.turnstile(at);
         let mut starts = [None; HELPERS];
@@ -183,7 +184,6 @@ impl<P: Port> Manager<'_, P> {
         for which in ByEdge::all().filter(|which| starts[which.index()].is_some()) {
             self.lend(at, which, rings >> which.index() & 1 == 0);
         }
-        self.propagate_to(self.reorder(at));
         true
     }
 
