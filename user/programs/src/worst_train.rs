@@ -36,8 +36,8 @@ const TABLES: [Table; 12] = [
 /// What is played in each round.
 const SCENES: [Scene; 8] = [made, cancelled, nested, ended, faults, queue, inherit, looked_at];
 
-/// Capabilities `line`, an interrupt, and `system`; memory `stacks`, `words`. With the argument `idle` a domain that
-/// is looked at.
+/// Capabilities `line`, an interrupt, and `system`; memory `stacks`, `words`. With the argument
+/// `idle` a domain that is looked at.
 pub fn main(env: &Env) {
     if env.number("idle", 0) != 0 {
         system::sleep_until(u64::MAX);
