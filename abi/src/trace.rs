@@ -142,11 +142,13 @@ pub enum Event {
     /// it or helps it, or [`NO_THREAD`] if that is not known. A condition with several helpers has
     /// a record for each.
     Wait = 31,
+    /// `thread` has destroyed an object of the [`Kind`](crate::object::Kind) `argument`.
+    Destroy = 32,
 }
 
 impl Event {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Event; 32] = [
+    pub const ALL: [Event; 33] = [
         Event::Enter,
         Event::Exit,
         Event::Switch,
@@ -179,6 +181,7 @@ impl Event {
         Event::Name,
         Event::Fail,
         Event::Wait,
+        Event::Destroy,
     ];
 
     /// The kind with this number.

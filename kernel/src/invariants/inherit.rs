@@ -48,7 +48,7 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
     let root = &machine.kernel.waits.followers;
     Order::<_, ByFollower>::of(all, ByFollower).each(root, &mut |at: Ref<Thread<P>>| {
         let what = all.open(at).inherit.to_do.get();
-        let lives = at.life() != Life::Vacant || what == to_do::RINGS;
+        let lives = at.life() != Life::Vacant || what & !to_do::DESCRIBED == 0;
         assert!(lives, "a destroyed thread is to follow a change");
         followers += 1;
     });
@@ -125,6 +125,7 @@ fn turnstile<P: Port>(
         found.edges[0] += 1;
         let key = if edge.lends.get() { greatest } else { 0 };
         let listed = Order::<_, ByEdge>::of(all, which).key(at) == key;
+        let listed = listed || all.open(at).inherit.to_do.get() & to_do::ORDER != 0;
         assert!(listed, "a turnstile is listed by another priority than it lends");
         let same = ByEdge::all().filter(|other| turnstile.edge(*other).to.get() == Some(to));
         assert!(same.count() == 1, "a thread helps a condition twice");

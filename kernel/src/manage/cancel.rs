@@ -79,12 +79,13 @@ impl<P: Port> Manager<'_, P> {
     #[inline(never)]
     fn cancel_wait(&self, at: Ref<Thread<P>>, error: Error) {
         let thread = self.all.open(at);
+        // Before those that it lent to follow, behind preemption points.
+        if thread.has(flag::DEADLINE) {
+            self.end_timeout(at);
+        }
         match thread.inherit.waits.get() {
             Some(mutex) => self.leave_inheriting(at, mutex),
             None => self.leave_queue(at),
-        }
-        if thread.has(flag::DEADLINE) {
-            self.end_timeout(at);
         }
         self.cpu.note(Event::Fail, at, error as u32, 0);
         thread.finish(Status::failed(error));

@@ -18,6 +18,7 @@ use crate::object::{
 };
 use crate::port::{Port, Space, Taken};
 use abi::object::Resource;
+use abi::trace::Event;
 use abi::{Error, Rights};
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -36,7 +37,12 @@ impl<P: Port> Manager<'_, P> {
         if !done {
             return Ok(Done::Preempted);
         }
-        self.all.open(own).put(&self.all, slot, Capability::Empty);
+        let domain = self.all.open(own);
+        if self.cpu.notes(Event::Destroy) {
+            let kind = domain.slot(slot)?.kind();
+            self.cpu.note(Event::Destroy, me, kind.map_or(0, |kind| kind as u32), 0);
+        }
+        domain.put(&self.all, slot, Capability::Empty);
         Ok(Done::Nothing)
     }
 

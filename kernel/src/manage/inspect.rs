@@ -3,16 +3,20 @@
 use super::{Done, Manager};
 use crate::access::{Life, Ref};
 use crate::object::capability::Capability;
-use crate::object::{Domain, Pooled};
+use crate::object::{Domain, Pooled, Thread};
 use crate::port::{Context, Port, Space};
 use abi::Error;
 use abi::call::{BLOCK_WORDS, Table};
 use abi::object::Resource;
 use core::sync::atomic::Ordering::Relaxed;
 
+/// Rows of a sum between two polls for interrupts.
+const ROWS: u32 = 16;
+
 impl<P: Port> Manager<'_, P> {
     pub(super) fn inspect(
         &self,
+        me: Ref<Thread<P>>,
         own: Ref<Domain<P>>,
         slot: u32,
         table: u64,
@@ -22,13 +26,14 @@ impl<P: Port> Manager<'_, P> {
         let low = row as u32;
         let high = || (row >> 32) as u32;
         match table {
-            t if t == Table::Domain as u64 => self.domain_row(low),
+            t if t == Table::Domain as u64 => self.domain_row(me, low),
             t if t == Table::Thread as u64 => self.thread_row(low),
             t if t == Table::Quota as u64 => {
                 let quotas = &self.all.open(self.domain_at(low)?).quotas;
                 let resource = resource(high())?;
                 Ok(pair(quotas.used(resource), quotas.limit(resource)))
             }
+            t if t == Table::Pool as u64 && low == Resource::Slots as u32 => self.slots_row(me),
             t if t == Table::Pool as u64 => {
                 let (used, size) = self.kernel.usage(resource(low)?);
                 Ok(pair(used, size))
@@ -49,12 +54,44 @@ impl<P: Port> Manager<'_, P> {
         self.kernel.live_domain(index).ok_or(Error::InvalidArgument)
     }
 
-    fn domain_row(&self, index: u32) -> Result<Done, Error> {
+    /// A sum over many rows, in steps. How far it came is the caller's own, as the sum so far:
+    /// what changes meanwhile may be counted or not. None: not yet, an interrupt is pending.
+    fn sum(&self, me: Ref<Thread<P>>, rows: u32, row: impl Fn(u32) -> u32) -> Option<u32> {
+        let progress = &self.all.open(me).protected;
+        if !self.is_restarted(me) {
+            progress.set(0);
+        }
+        let (mut next, mut sum) = (progress.get() as u32, (progress.get() >> 32) as u32);
+        while next < rows {
+            let end = rows.min(next.saturating_add(ROWS));
+            sum = (next..end).fold(sum, |sum, index| sum.wrapping_add(row(index)));
+            next = end;
+            if next < rows && self.preempted() {
+                progress.set(u64::from(next) | u64::from(sum) << 32);
+                return None;
+            }
+        }
+        Some(sum)
+    }
+
+    /// How many slots all domains have, and how many there may be.
+    fn slots_row(&self, me: Ref<Thread<P>>) -> Result<Done, Error> {
+        let limit = |index| self.kernel.live_domain(index).map_or(0, |at| at.limit.get());
+        let used = self.sum(me, self.kernel.domains.size(), limit);
+        Ok(used.map_or(Done::Preempted, |used| pair(used, self.kernel.slots)))
+    }
+
+    fn domain_row(&self, me: Ref<Thread<P>>, index: u32) -> Result<Done, Error> {
         let at = self.kernel.domains.get(index).ok_or(Error::InvalidArgument)?;
         let domain = self.all.open(at);
-        let used =
-            domain.slots.iter().filter(|cell| !matches!(cell.get(), Capability::Empty)).count()
-                as u64;
+        let is_used = |slot: u32| {
+            let cell = domain.slots.get(slot as usize);
+            cell.is_some_and(|cell| !matches!(cell.get(), Capability::Empty)).into()
+        };
+        let Some(used) = self.sum(me, domain.slots.len() as u32, is_used) else {
+            return Ok(Done::Preempted);
+        };
+        let used = u64::from(used);
         let [low, high] = domain.name.get();
         let alive = u64::from(at.life() == Life::Live);
         let slots = used | u64::from(domain.limit.get()) << 32;

@@ -104,7 +104,7 @@ impl<P: Port> Manager<'_, P> {
                 }
                 self.kernel.port.shutdown(status)
             }
-            Call::Inspect => self.inspect(own, slot?, args[1], args[2]),
+            Call::Inspect => self.inspect(me, own, slot?, args[1], args[2]),
             Call::Observe => self.observe(own, slot?, args[1], args[2]),
             _ => self.call_of_reservations(me, own, call, args),
         }

@@ -314,7 +314,7 @@ pub struct Thread<P: Port> {
     owner: Cell<Option<Ref<Domain<P>>>>,
     /// Whether other CPUs may still hold its message buffer, when it is destroyed.
     pub shootdown: Shootdown,
-    /// Pages whose rights its system call has changed.
+    /// How far its system call came: pages whose rights it has changed, or rows and their sum.
     pub protected: Cell<u64>,
     /// What its system call waits for, once it has changed all that it changes.
     pub ticket: Cell<Option<Ticket>>,

@@ -47,6 +47,7 @@ pub mod tree_cost;
 pub mod workshop;
 pub mod worst;
 pub mod worst_lent;
+pub mod worst_train;
 pub mod worst_tree;
 
 pub use supervisor;

@@ -17,15 +17,15 @@ const ACROSS: u64 = 0x80_0000_0000 - 256 * PAGE;
 /// Threads in a queue.
 const CROWD: usize = 100;
 /// Threads and timers that wait for the same instant.
-const SLEEPERS: usize = 40;
+pub(crate) const SLEEPERS: usize = 40;
 /// The words of a long message.
 const LONG: usize = 124;
 /// Nanoseconds that suffice to block all threads.
-const SOON: u64 = 2_000_000;
+pub(crate) const SOON: u64 = 2_000_000;
 /// An hour.
 const LATER: u64 = 3_600_000_000_000;
 
-type Scene = fn(&Env) -> Result<(), Error>;
+pub(crate) type Scene = fn(&Env) -> Result<(), Error>;
 
 /// What is played in each round.
 const SCENES: [Scene; 14] = [
@@ -64,7 +64,7 @@ fn long() -> Message {
 }
 
 /// Ends whatever a scene has left.
-fn clear(env: &Env) {
+pub(crate) fn clear(env: &Env) {
     for slot in env.slots() {
         // Stale and empty slots have nothing to destroy.
         if cap::destroy(slot).is_err() {
@@ -116,7 +116,7 @@ fn large_domain(env: &Env) -> Result<(), Error> {
 }
 
 /// What a thread does, with an argument.
-type Work = fn(&Env, u64);
+pub(crate) type Work = fn(&Env, u64);
 
 /// A further thread without a fault handler, which is not looked for between what is measured.
 fn spec(env: &Env, n: usize, priority: u64) -> Spec {
@@ -125,7 +125,7 @@ fn spec(env: &Env, n: usize, priority: u64) -> Spec {
 }
 
 /// Starts further threads from number `first` on, with arguments from a row of slots.
-fn start(
+pub(crate) fn start(
     env: &Env,
     first: usize,
     (threads, priority): (&[Slot], &mut dyn FnMut() -> u64),
@@ -260,7 +260,7 @@ fn forgotten(env: &Env) -> Result<(), Error> {
 }
 
 /// An instant far ahead, before all that were told.
-fn earlier() -> Wait {
+pub(crate) fn earlier() -> Wait {
     Wait::until(LATER / 2 - system::clock())
 }
 
@@ -279,7 +279,7 @@ fn insist(_: &Env, door: u64) {
 
 /// Sleepers that wait for instants far ahead. They are as urgent as those whose deadlines begin and
 /// end among them, of priority 190 and of another one: a deadline is deepest among its equals.
-fn sleepers(env: &Env, slots: &mut Slots, other: u64) -> Result<(), Error> {
+pub(crate) fn sleepers(env: &Env, slots: &mut Slots, other: u64) -> Result<(), Error> {
     let sleepers: [Slot; 2 * SLEEPERS] = core::array::from_fn(|_| slots.fresh());
     let mut priorities = [190, other].into_iter().cycle();
     let mut next = || priorities.next().unwrap_or(other);
@@ -380,20 +380,20 @@ fn fails(env: &Env) -> Result<(), Error> {
 }
 
 /// The first further thread behind the sleepers.
-const FIRST: usize = 1 + 2 * SLEEPERS;
+pub(crate) const FIRST: usize = 1 + 2 * SLEEPERS;
 
 /// Two slots and the number of a thread, in a word.
-fn pack(door: Slot, other: Slot, n: usize) -> u64 {
+pub(crate) fn pack(door: Slot, other: Slot, n: usize) -> u64 {
     door.word() | other.word() << 16 | (n as u64) << 32
 }
 
 /// What [`pack`] has packed.
-fn unpack(word: u64) -> (Slot, Slot, usize) {
+pub(crate) fn unpack(word: u64) -> (Slot, Slot, usize) {
     (Slot(word as u32 & 0xffff), Slot((word >> 16) as u32 & 0xffff), (word >> 32) as usize)
 }
 
 /// Whether what was asked for is gone.
-fn gone<T>(result: Result<T, Error>) -> bool {
+pub(crate) fn gone<T>(result: Result<T, Error>) -> bool {
     matches!(result, Err(Error::Stale | Error::Destroyed | Error::NoCapability))
 }
 

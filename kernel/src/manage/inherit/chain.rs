@@ -80,7 +80,12 @@ impl<P: Port> Manager<'_, P> {
         if self.kernel.variant.tree {
             return self.propagate_to(ends);
         }
-        ends.into_iter().flatten().for_each(|end| self.raise(end, key));
+        for end in ends.into_iter().flatten() {
+            match self.preempted() {
+                true => self.follow_later(end, to_do::LENT, key),
+                false => self.raise(end, key),
+            }
+        }
     }
 
     /// A thread is lent a priority, as a key: it has at least that, and so has each behind it in
@@ -131,16 +136,31 @@ impl<P: Port> Manager<'_, P> {
         None
     }
 
-    /// The same for several.
+    /// The same for several, each behind a preemption point.
     pub(super) fn propagate_to(&self, ends: Ends<P>) {
-        ends.into_iter().flatten().for_each(|end| self.propagate(end));
+        ends.into_iter().flatten().for_each(|end| self.propagate_next(end));
+    }
+
+    /// [`Manager::propagate`] behind a preemption point: the thread follows, if an interrupt is
+    /// pending.
+    #[inline(never)]
+    pub(super) fn propagate_next(&self, at: Ref<Thread<P>>) {
+        // Where leaves are lent, each step polls.
+        if self.kernel.trees.may_lend() || !self.preempted() {
+            return self.propagate(at);
+        }
+        // What it was lent and what it is to be lent are no more than these.
+        let most = self.all.open(at).priority.get().max(self.urgency(at));
+        self.follow_later(at, to_do::LENT, key(most));
     }
 
     /// The waiters in a turnstile have changed, or to which threads it leads. It is listed by what
     /// it lends; those for which that is another priority than before are to follow, and where
-    /// leaves are lent all of them: another thread may be the first one.
+    /// leaves are lent all of them: another thread may be the first one. Behind an interrupt that
+    /// is pending it is a follower itself, and still listed as before for the rest.
     pub(super) fn reorder(&self, at: Ref<Thread<P>>) -> Ends<P> {
         let (turnstile, mut ends) = (self.turnstile(at), [None; HELPERS]);
+        let (mut polls, mut later) = (false, false);
         let first = self.waiters().first(&turnstile.waiters);
         let first = first.map_or(0, |first| self.waiters().key(first));
         for (which, to) in turnstile.leads() {
@@ -149,8 +169,14 @@ impl<P: Port> Manager<'_, P> {
             if !lends {
                 self.looks_again_for(at, first);
             }
-            let key = if lends { first } else { 0 };
-            if lenders.key(at) != key {
+            let (key, before) = (if lends { first } else { 0 }, lenders.key(at));
+            if before != key {
+                later |= polls && self.preempted();
+                if later {
+                    self.follow_later(at, to_do::ORDER, key.max(before));
+                    continue;
+                }
+                polls = !self.kernel.variant.tree;
                 lenders.rekey(self.all.open(to).inherit.lenders(which), at, key);
                 ends[which.index()] = Some(to);
             } else if self.kernel.trees.may_lend() {

@@ -44,8 +44,10 @@ impl<P: Port> Manager<'_, P> {
         let Some(helpers) = self.helpers(caller, found, help).filter(|_| !self.makes_room()) else {
             return Ok(Outcome::Preempted);
         };
+        if !self.limits_wait(caller.thread, until) {
+            return Ok(Outcome::Preempted);
+        }
         self.join_condition(caller.thread, (found, helpers), (at, mutex), words);
-        self.wait_until(caller.thread, until);
         Ok(Outcome::Blocked)
     }
 
@@ -171,7 +173,7 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// Helpers of a condition that were passed over, and wait for none of its waiters any more, are
-    /// lent to. False: not known yet, an interrupt is pending.
+    /// to be lent to when it is reordered. False: not known yet, an interrupt is pending.
     pub(super) fn look_again(&self, at: Ref<Thread<P>>) -> bool {
         let turnstile = self.turnstile(at);
         let mut starts = [None; HELPERS];
@@ -182,7 +184,6 @@ impl<P: Port> Manager<'_, P> {
         for which in ByEdge::all().filter(|which| starts[which.index()].is_some()) {
             self.lend(at, which, rings >> which.index() & 1 == 0);
         }
-        self.propagate_to(self.reorder(at));
         true
     }
 

@@ -40,6 +40,11 @@ pub(crate) mod to_do {
     /// Helpers that were passed over may be lent to: of the condition that is described in its
     /// slot, which is not its own, and stays when it ends.
     pub const RINGS: u8 = 1 << 3;
+    /// Threads may be listed to be lent something else than what waits lends, by what is described
+    /// in its slot, likewise.
+    pub const ORDER: u8 = 1 << 4;
+    /// All that is to do for what is described in the slot.
+    pub const DESCRIBED: u8 = RINGS | ORDER;
     /// All that is to do for the thread in the slot.
     pub const ITSELF: u8 = LENT | OWN | PLACE;
 }
@@ -157,11 +162,11 @@ impl<P: Port> Manager<'_, P> {
     fn follow(&self, at: Ref<Thread<P>>, key: u8) {
         let what = self.end_following(at, to_do::ITSELF);
         if what == 0 {
-            self.end_following(at, to_do::RINGS);
-            if !self.look_again(at) {
-                self.follow_later(at, to_do::RINGS, key);
+            let what = self.end_following(at, to_do::DESCRIBED);
+            if what & to_do::RINGS != 0 && !self.look_again(at) {
+                return self.follow_later(at, what, key);
             }
-            return;
+            return self.propagate_to(self.reorder(at));
         }
         if !self.kernel.trees.may_lend() {
             return self.follow_priority(at);

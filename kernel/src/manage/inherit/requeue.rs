@@ -100,7 +100,7 @@ impl<P: Port> Manager<'_, P> {
             self.end_timeout(waiter);
         }
         // The owner before the helpers, of which it is mostly one.
-        self.propagate(me);
+        self.propagate_next(me);
         self.propagate_to(helpers.map(|helper| helper.filter(|helper| *helper != me)));
         others
     }

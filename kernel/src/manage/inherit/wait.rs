@@ -47,7 +47,7 @@ impl<P: Port> Manager<'_, P> {
         if until.is_some_and(|until| until <= self.kernel.port.now()) {
             return Err(Error::Timeout);
         }
-        if !may_wait || self.makes_room() {
+        if !may_wait || self.makes_room() || !self.limits_wait(me, until) {
             return Ok(Outcome::Preempted);
         }
         self.note_wait(me, (Awaited::InheritMutex, at), Some(owner));
@@ -55,7 +55,6 @@ impl<P: Port> Manager<'_, P> {
         let key = self.key_of(me);
         self.join_mutex((me, key), (found, owner), (at, words));
         self.lend_to([Some(owner), None, None, None], key);
-        self.wait_until(me, until);
         Ok(Outcome::Blocked)
     }
 
@@ -84,6 +83,17 @@ impl<P: Port> Manager<'_, P> {
             self.all.open(me).set(flag::DEADLINE);
             self.sleep(until, me);
         }
+    }
+
+    /// The same before anything else of a wait, with a preemption point behind it. False: the wait
+    /// has no limit, since an interrupt is pending.
+    pub(super) fn limits_wait(&self, me: Ref<Thread<P>>, until: Until) -> bool {
+        self.wait_until(me, until);
+        if until.is_none() || !self.makes_room() {
+            return true;
+        }
+        self.end_timeout(me);
+        false
     }
 
     /// The thread with this id that is in the caller's domain, or that comes back to it.

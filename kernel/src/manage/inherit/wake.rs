@@ -69,7 +69,7 @@ impl<P: Port> Manager<'_, P> {
             self.follow_handover(old);
             self.decide_lent(heir);
         } else {
-            self.propagate(old);
+            self.propagate_next(old);
         }
         if thread.has(flag::DEADLINE) {
             self.end_timeout(heir);

@@ -5,7 +5,8 @@ use crate::manage::Manager;
 use crate::manage::capabilities::slot;
 use crate::object::capability::{Cap, Capability};
 use crate::object::{Activation, Pooled, Thread, Train};
-use crate::port::Port;
+use crate::port::{Context, Port};
+use abi::call::RESTARTED;
 use abi::train::{ALIGNMENT, STACKS};
 use abi::{Error, Rights, Status};
 
@@ -28,6 +29,11 @@ impl<P: Port> Manager<'_, P> {
         self.room(own, &self.kernel.trains, to)?;
         let domain = self.all.open(own);
         domain.quotas.check(<Activation<P> as Pooled<P>>::RESOURCE, count as u32)?;
+        if self.makes_room() {
+            let thread = self.all.open(me);
+            thread.issue_again(thread.context.call().0 | RESTARTED, *args);
+            return Ok(());
+        }
         let at = self.kernel.trains.take(&self.all, Some(own));
         let train = self.all.open(at);
         train.entry.set(entry);

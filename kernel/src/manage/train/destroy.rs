@@ -22,7 +22,10 @@ impl<P: Port> Manager<'_, P> {
             if let Some(thread) = activation.thread.get() {
                 // One that was taken out of a domain further out is not here any more.
                 if self.activations_of(thread).any(|inside| inside == stack) {
-                    if self.is_asked_to_leave(thread) || !self.leaves_nothing(thread, stack) {
+                    if self.is_asked_to_leave(thread)
+                        || !self.leaves_nothing(thread, stack)
+                        || !self.gives_up_caller(thread)
+                    {
                         return false;
                     }
                     self.take_out(thread, stack, Error::Destroyed);

@@ -3,7 +3,7 @@
 
 use crate::access::Ref;
 use crate::manage::Manager;
-use crate::object::thread::flag;
+use crate::object::thread::{State, flag};
 use crate::object::{Activation, Thread};
 use crate::port::{Context, Port};
 use abi::trace::Event;
@@ -18,26 +18,39 @@ impl<P: Port> Manager<'_, P> {
         !owns || self.bequeath_inside(at, stack)
     }
 
+    /// A caller that was received inside is not answered from elsewhere. False: not yet, though it
+    /// is told, since an interrupt goes first.
+    pub(super) fn gives_up_caller(&self, at: Ref<Thread<P>>) -> bool {
+        if self.all.open(at).caller.get().is_none() {
+            return true;
+        }
+        self.abandon(at, Error::Abandoned);
+        self.all.open(at).set_caller(None);
+        !self.preempted()
+    }
+
     /// A thread that runs, or that is blocked in nothing, goes back with an error to where it has
     /// entered the domain that it is in. False: not yet, an interrupt is pending.
     pub(crate) fn go_back(&self, at: Ref<Thread<P>>, error: Error) -> bool {
         if let Some(stack) = self.all.open(at).inside.get() {
-            if !self.leaves_nothing(at, stack) {
+            if !self.leaves_nothing(at, stack) || !self.gives_up_caller(at) {
                 return false;
             }
-            // A caller that was received there is not answered from elsewhere.
-            self.abandon(at, Error::Abandoned);
-            self.all.open(at).set_caller(None);
             self.fail_entry(at, stack, error);
             self.give_stack(stack);
         }
         true
     }
 
-    /// A thread that does not run goes back to its own domain with an error, a step for each domain
-    /// that it has entered. False: not yet.
+    /// A thread that does not run goes back to its own domain with an error: a step for what it is
+    /// blocked in, and for each domain that it has entered. False: not yet.
     pub(crate) fn bring_home(&self, at: Ref<Thread<P>>, error: Error) -> bool {
-        self.cancel(at, error);
+        if self.all.open(at).state.get() != State::Ready {
+            self.cancel(at, error);
+            if self.preempted() {
+                return false;
+            }
+        }
         while self.all.open(at).inside.get().is_some() {
             if !self.go_back(at, error) || self.preempted() {
                 return false;

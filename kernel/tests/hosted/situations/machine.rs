@@ -101,6 +101,29 @@ fn tables() {
     assert_eq!(results(&board), (ThreadState::Receiving as u64, 20));
 }
 
+/// Sums over many rows are made in steps: interrupted at each, they come out the same.
+#[test]
+fn a_sum_is_interrupted_anywhere() {
+    let slots = Resource::Slots as u64;
+    for (table, row, polled) in [(Table::Domain, 1, true), (Table::Pool, slots, false)] {
+        let call = system(Call::Inspect, &[SYSTEM_SLOT, table as u64, row]);
+        let whole = machine::<Fastpath<Host>>();
+        whole.succeeds(2, call);
+        let expected = (results(&whole), whole.regs.get().words);
+        let mut again = 0;
+        for polls in 0..4 {
+            let board = machine::<Fastpath<Host>>();
+            board.host.interrupt_after(polls);
+            board.call(call);
+            again += u32::from(board.regs.get().again);
+            board.settle();
+            board.sees(2, Ok(()));
+            assert_eq!((results(&board), board.regs.get().words), expected);
+        }
+        assert_eq!(again > 1, polled, "{again} calls were interrupted");
+    }
+}
+
 #[test]
 fn the_console() {
     let board = machine::<Fastpath<Host>>();

@@ -1,13 +1,13 @@
 //! What ends while threads are inside: trains, domains, threads, and what they do there.
 
 use super::stories::three;
-use super::{TRAIN, back, behind, create, enter, entry, position, sleep};
+use super::{TRAIN, back, behind, create, enter, entry, grant, position, sleep};
 use crate::support::board::Board;
 use crate::support::host::{Event, Host};
 use crate::support::scene::{DOMAIN, FREE, NOTIFICATION, THREAD, boot, receive, system};
-use abi::Error;
 use abi::call::{Call, exchange};
 use abi::message::FaultKind;
+use abi::{Error, Rights};
 use kernel::fault::Fault;
 use kernel::object::thread::{State, flag};
 use kernel::system::DirectLazy;
@@ -244,4 +244,38 @@ fn no_thread_cancels_itself() {
     board.sees(1, Err(Error::WrongState));
     assert_eq!(domain_of(&board, 1), 2);
     board.check_all();
+}
+
+/// What a visitor does is cancelled in steps, and a train with the most stacks is made behind a
+/// preemption point: interrupted at each of them, the calls come out the same.
+#[test]
+fn calls_on_visitors_are_interrupted_anywhere() {
+    let mut again = 0;
+    for polls in 0..8 {
+        let board: Machine = boot(&[(1, 10), (2, 20), (3, 30)]);
+        board.does(3, sleep(u64::MAX));
+        board.does(2, sleep(u64::MAX));
+        if polls == 0 {
+            board.host.interrupt_after(0);
+        }
+        board.call(create(1, 16));
+        assert_eq!(board.regs.get().again, polls == 0, "a call that makes a train");
+        board.settle();
+        board.sees(1, Ok(()));
+        board.succeeds(1, grant(DOMAIN + 1, 1, Rights::SEND));
+        wakes(&board, 2);
+        board.succeeds(2, enter(1, [0; 4]));
+        board.does(2, sleep(u64::MAX));
+        let slot = THREAD + 2;
+        board.succeeds(1, system(Call::ThreadSuspend, &[slot]));
+        board.host.interrupt_after(polls);
+        board.call(system(Call::ThreadExchange, &[slot, 0, 0, 0, 0, exchange::CANCEL]));
+        again += u32::from(board.regs.get().again);
+        board.check_all();
+        board.settle();
+        board.sees(1, Ok(()));
+        assert_eq!((domain_of(&board, 2), board.thread(2).state.get()), (2, State::Ready));
+        assert!(board.thread(2).inside.get().is_none());
+    }
+    assert!(again > 1, "the calls were not interrupted");
 }

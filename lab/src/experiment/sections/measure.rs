@@ -1,14 +1,13 @@
+use super::made::{FaultPath, Made};
 use super::{LENDING, LONGEST, MEDIAN};
 use crate::experiment::parameter::SAMPLES;
 use crate::experiment::user_system::{ROOM, traced};
 use crate::experiment::{Emulated, Measured, Setup};
 use crate::systems::set;
-use abi::call::ThreadState;
-use abi::trace::Event;
 use anyhow::{Context, Result};
 use manifest::{System, TREE};
 use std::collections::BTreeMap;
-use trace::{Entry, Moment, Section, Trace, Unpolled, unpolled};
+use trace::{Entry, Section, Trace, Unpolled, unpolled};
 
 /// The console is told: it has no bound but the serial port's.
 const UNHANDLED: &str = "fault-unhandled";
@@ -33,6 +32,9 @@ const RUNS: [(&str, Change); 6] = [
     }),
 ];
 
+/// What is run as well where there is none.
+const RUNS_OF_PRIORITIES: [(&str, Change); 1] = [("worst-train", |_, _| {})];
+
 /// What is run as well where there is a scheduling tree.
 const RUNS_OF_TREE: [(&str, Change); 4] = [
     ("worst-tree", |_, _| {}),
@@ -43,10 +45,14 @@ const RUNS_OF_TREE: [(&str, Change); 4] = [
 
 pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
     if kernel != TREE {
-        return of_runs(setup, kernel, TRACE, &RUNS);
+        let runs = [&RUNS[..], &RUNS_OF_PRIORITIES].concat();
+        let (measured, made) = of_runs(setup, kernel, TRACE, &runs)?;
+        made.check()?;
+        return Ok(measured);
     }
-    let mut measured = of_runs(setup, TREE, TRACE, &[&RUNS[..], &RUNS_OF_TREE].concat())?;
-    let lending = runs_by_operation(setup, TREE, TRACE, &[("worst-lent", |_, _| {})])?;
+    let runs = [&RUNS[..], &RUNS_OF_TREE].concat();
+    let (mut measured, _) = of_runs(setup, TREE, TRACE, &runs)?;
+    let (lending, _) = runs_by_operation(setup, TREE, TRACE, &[("worst-lent", |_, _| {})])?;
     measured.samples.push(TREE, LENDING, "any", vec![worst_of_all(&lending)?]);
     for (operation, runs) in lending.iter().filter(|(operation, _)| *operation != UNHANDLED) {
         let worst = runs.last().context("an operation without a section")?;
@@ -57,12 +63,17 @@ pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
 
 /// The same of a user's system.
 pub fn of_user_system(setup: &Emulated, kernel: &str) -> Result<Measured> {
-    of_runs(setup, kernel, ROOM, &[(setup.user_system()?, |_, _| {})])
+    Ok(of_runs(setup, kernel, ROOM, &[(setup.user_system()?, |_, _| {})])?.0)
 }
 
-/// The longest sections of all runs, each with a trace of so many bytes.
-fn of_runs(setup: &Setup, kernel: &str, room: u64, runs: &[(&str, Change)]) -> Result<Measured> {
-    let all = runs_by_operation(setup, kernel, room, runs)?;
+/// The longest sections of all runs, each with a trace of so many bytes, and what these made.
+fn of_runs(
+    setup: &Setup,
+    kernel: &str,
+    room: u64,
+    runs: &[(&str, Change)],
+) -> Result<(Measured, Made)> {
+    let (all, made) = runs_by_operation(setup, kernel, room, runs)?;
     let mut measured = Measured::default();
     measured.samples.push(kernel, LONGEST, "any", vec![worst_of_all(&all)?]);
     for (operation, runs) in all {
@@ -70,7 +81,7 @@ fn of_runs(setup: &Setup, kernel: &str, room: u64, runs: &[(&str, Change)]) -> R
         measured.samples.push(kernel, LONGEST, &operation, vec![worst]);
         measured.samples.push(kernel, MEDIAN, &operation, vec![runs[runs.len() / 2]]);
     }
-    Ok(measured)
+    Ok((measured, made))
 }
 
 /// What each operation's sections take, the shortest first, in runs with a trace of so many bytes.
@@ -79,17 +90,20 @@ fn runs_by_operation(
     kernel: &str,
     room: u64,
     runs: &[(&str, Change)],
-) -> Result<BTreeMap<String, Vec<u64>>> {
+) -> Result<(BTreeMap<String, Vec<u64>>, Made)> {
     let samples = setup.asked.number(SAMPLES, 30);
     let mut all: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    let mut made = Made::default();
     for (system, change) in runs {
         let change = &mut |system: &mut System| change(system, samples);
-        for (operation, run) in longest(&traced(setup, system, kernel, room, change)?.0.all) {
+        let trace = traced(setup, system, kernel, room, change)?.0.all;
+        made.count(&trace);
+        for (operation, run) in longest(&trace) {
             all.entry(operation).or_default().push(run);
         }
     }
     all.values_mut().for_each(|runs| runs.sort_unstable());
-    Ok(all)
+    Ok((all, made))
 }
 
 /// The worst of all operations that have a bound.
@@ -107,11 +121,9 @@ fn longest(trace: &Trace) -> Vec<(String, u64)> {
 /// What a section did: calls with a number that means nothing are one operation, and faults that
 /// no handler takes, of which the console is told, one of their own.
 fn operation(trace: &Trace, section: &Section) -> String {
-    let stops = |moment: &Moment| {
-        moment.event == Event::Block && moment.extra == ThreadState::Suspended as u16
-    };
+    let path = FaultPath::of(section.moments(trace));
     match section.entry {
-        Entry::Fault if section.moments(trace).iter().any(stops) => UNHANDLED.to_string(),
+        Entry::Fault if path.is_some_and(FaultPath::tells_console) => UNHANDLED.to_string(),
         Entry::Irq(_) => "IRQ".to_string(),
         entry => entry.kind().to_string(),
     }

@@ -1,5 +1,6 @@
 //! `sections`: the longest time for which the kernel keeps interrupts off, by operation.
 
+mod made;
 mod measure;
 
 use super::parameter::Parameter;
@@ -18,6 +19,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     conditions: &[
         ("storm", "that of `latency`, all kinds"),
         ("worst", "512 pages, 124 words, 80 deadlines at once, 100 callers queued, large domains"),
+        ("worst-train", "trains, futexes and conditions with helpers, among 80 deadlines"),
         ("suites", "the self-test, and 20,000 random calls of a hostile program"),
         ("senders in a queue", "100, with random priorities"),
         ("chain of transfers", "100 threads, with preemption points"),
