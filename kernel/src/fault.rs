@@ -211,9 +211,18 @@ impl<P: Port> Manager<'_, P> {
         self.kernel.report_fault(fault, instruction, end);
     }
 
+    /// Tells the console what a thread waits for.
+    pub(crate) fn write_wait(&self, me: Ref<Thread<P>>, word: u64) {
+        self.kernel.port.console_write(b"waits");
+        self.write_who(me);
+        let write = |text: &[u8]| self.kernel.port.console_write(text);
+        write_number(write, b", for ", word);
+        write(b"\n");
+    }
+
     /// Tells the console which thread is meant.
     #[inline(never)]
-    pub(crate) fn write_who(&self, me: Ref<Thread<P>>) {
+    fn write_who(&self, me: Ref<Thread<P>>) {
         let domain = self.all.open(me).domain.get();
         let outermost = self.outermost(domain);
         let own = self.all.open(domain);

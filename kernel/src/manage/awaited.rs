@@ -2,7 +2,6 @@
 
 use super::Manager;
 use crate::access::{Life, Ref};
-use crate::fault::write_number;
 use crate::object::Thread;
 use crate::object::thread::{State, Wait};
 use crate::port::Port;
@@ -45,11 +44,7 @@ impl<P: Port> Manager<'_, P> {
     pub(crate) fn tell_waits(&self) {
         let all = (1..=TOLD).map_while(|index| self.kernel.threads.get(index));
         for at in all.filter(|at| at.life() == Life::Live) {
-            self.kernel.port.console_write(b"waits");
-            self.write_who(at);
-            let write = |text: &[u8]| self.kernel.port.console_write(text);
-            write_number(write, b", for ", self.state_of(at) as u64 | self.awaited(at));
-            write(b"\n");
+            self.write_wait(at, self.state_of(at) as u64 | self.awaited(at));
         }
         self.kernel.port.console_write(STUCK.as_bytes());
         self.kernel.port.console_write(b"\n");
