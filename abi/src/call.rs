@@ -386,7 +386,8 @@ pub enum Table {
     /// `w2` its threads, and in the high half the index of the domain that it is in, its own for
     /// one of the manifest; `w3` slots in use and in all (high half).
     Domain = 0,
-    /// Thread `a2`: results are its state (0 if it does not exist), and its own priority with the
+    /// Thread `a2`: results are its state (0 if it does not exist) in the low byte and above that
+    /// what it waits for ([`Awaited::word`]), and its own priority with the
     /// one that it has now, lent or its own, in the high half; `w0` its domain's index; `w1` its
     /// instruction pointer; `w2` its stack pointer; `w3` is 0, or one more than the node of the
     /// reservation that it was given.
@@ -487,6 +488,52 @@ pub enum ThreadState {
     /// Blocked until it owns a mutex.
     Waiting = 6,
 }
+
+/// What a blocked thread waits for, in the state of a row of [`Table::Thread`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Awaited {
+    /// An instant, or nothing.
+    Time = 1,
+    /// To send to or to receive from an endpoint, by its place in the kernel's table.
+    Endpoint = 2,
+    /// A notification, by its place.
+    Notification = 3,
+    /// A stack of a train, by its place.
+    Train = 4,
+    /// The answer of a thread, by one more than its place; 0: not known of which.
+    Answer = 5,
+    /// A mutex or condition, by its address.
+    Words = 6,
+}
+
+impl Awaited {
+    /// All kinds, in the order of their codes.
+    pub const ALL: [Awaited; 6] = [
+        Awaited::Time,
+        Awaited::Endpoint,
+        Awaited::Notification,
+        Awaited::Train,
+        Awaited::Answer,
+        Awaited::Words,
+    ];
+
+    /// Above the state of a thread: the code in the second byte, which one from the third byte on.
+    pub const fn word(self, which: u64) -> u64 {
+        (self as u64) << 8 | which << 16
+    }
+
+    /// What a word says, if its thread waits.
+    pub fn of(word: u64) -> Option<(Awaited, u64)> {
+        let code = (word >> 8) as u8;
+        let kind = Awaited::ALL.get(usize::from(code).checked_sub(1)?)?;
+        Some((*kind, word >> 16))
+    }
+}
+
+/// What the kernel tells the console, behind a line for each thread, where all threads wait and
+/// nothing will end a wait.
+pub const STUCK: &str = "every thread waits, and nothing will happen";
 
 /// Bits of the mask of [`Call::ThreadExchange`].
 pub mod exchange {

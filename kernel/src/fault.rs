@@ -218,12 +218,30 @@ impl<P: Port> Manager<'_, P> {
 
     /// Tells the console of a fault of a thread, under the names that it and its domain have.
     fn report(&self, me: Ref<Thread<P>>, fault: Fault, instruction: u64, end: &[u8]) {
+        self.kernel.port.console_write(b"fault: ");
+        self.kernel.port.console_write(fault.kind.name().as_bytes());
+        self.write_who(me);
+        self.kernel.report_fault(fault, instruction, end);
+    }
+
+    /// Tells the console what a thread waits for.
+    pub(crate) fn write_wait(&self, me: Ref<Thread<P>>, word: u64) {
+        self.kernel.port.console_write(b"waits");
+        self.write_who(me);
+        let write = |text: &[u8]| self.kernel.port.console_write(text);
+        write_number(write, b", for ", word);
+        write(b"\n");
+    }
+
+    /// Tells the console which thread is meant.
+    #[inline(never)]
+    fn write_who(&self, me: Ref<Thread<P>>) {
         let domain = self.all.open(me).domain.get();
         let outermost = self.outermost(domain);
         let own = self.all.open(domain);
         let inner = (outermost != domain).then(|| own.name.get());
         let names = (self.all.open(outermost).name.get(), inner, self.name_of(me));
-        self.kernel.report_fault(names, me.index(), fault, (instruction, end));
+        self.kernel.write_who(names, me.index());
     }
 }
 
@@ -231,15 +249,11 @@ impl<P: Port> crate::kernel::Kernel<P> {
     /// Tells the console. Without the formatter, whose text would weigh more than the rest of
     /// fault handling. A domain that a program made stands behind the manifest's that it is in,
     /// with a `/` that no name has: no program can fault under another one's name.
-    fn report_fault(
+    fn write_who(
         &self,
         (outer, inner, of_thread): ([u64; 2], Option<[u64; 2]>, [u64; 2]),
         thread: u32,
-        fault: Fault,
-        (at, end): (u64, &[u8]),
     ) {
-        self.port.console_write(b"fault: ");
-        self.port.console_write(fault.kind.name().as_bytes());
         self.write_name(b", domain ", outer);
         if let Some(inner) = inner {
             self.write_name(b"/", inner);
@@ -249,6 +263,11 @@ impl<P: Port> crate::kernel::Kernel<P> {
         if of_thread != [0; 2] {
             self.write_name(b" ", of_thread);
         }
+    }
+
+    /// Tells the console what has happened to a thread.
+    fn report_fault(&self, fault: Fault, at: u64, end: &[u8]) {
+        let write = |text: &[u8]| self.port.console_write(text);
         write_number(write, b", detail ", fault.detail);
         write_number(write, b", code ", fault.code);
         write_number(write, b", at ", at);

@@ -25,6 +25,7 @@ mod scoreboard;
 mod symbols;
 mod systems;
 mod tidy;
+mod waits;
 mod workspace;
 
 use clap::Parser;

@@ -108,3 +108,16 @@ pub fn cargo(arguments: &[&str]) -> Command {
     command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
     command
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_launcher_names_the_work_tree_before_it_starts_anything() {
+        let launcher = fs_err::read_to_string(root().join("giusto")).unwrap();
+        let named = launcher.find(&format!("\nexport {VARIABLE}=$here\n"));
+        let started = launcher.find("\nexec \"$lab\" \"$@\"");
+        assert!(named.is_some() && named < started, "{named:?} {started:?}");
+    }
+}

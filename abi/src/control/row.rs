@@ -101,6 +101,8 @@ rows! {
         index,
         /// The code of its [`ThreadState`](crate::call::ThreadState).
         state,
+        /// What it waits for, as [`Awaited::word`](crate::call::Awaited::word) has it.
+        awaits,
         /// Its own priority.
         priority,
         /// The priority that it has now: its own, or a higher one that is lent to it.

@@ -155,6 +155,11 @@ impl<P: Port> Cpu<P> {
         }
     }
 
+    /// Whether the timer will not interrupt.
+    pub fn is_disarmed(&self) -> bool {
+        self.armed.get() == NEVER
+    }
+
     /// What the timer is programmed for, the tick point to come, and from which priority on
     /// deadlines are not deferred.
     pub(crate) fn programmed(&self) -> (u64, u64, i16) {

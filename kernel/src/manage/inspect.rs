@@ -115,7 +115,8 @@ impl<P: Port> Manager<'_, P> {
         // Under a tree leaves are lent, and no priorities.
         let effective = if self.kernel.variant.tree { own } else { &thread.priority };
         let [base, effective] = [own, effective].map(|field| field.get().max(0) as u64);
-        Ok(Done::Words(self.state_of(at) as u64, base | effective << 32, words))
+        let state = self.state_of(at) as u64 | self.awaited(at);
+        Ok(Done::Words(state, base | effective << 32, words))
     }
 
     /// Whether a part of a page is mapped, and where it begins to hold anything. A stack's pages

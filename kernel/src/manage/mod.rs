@@ -2,6 +2,7 @@
 //! the whole kernel open.
 
 mod account;
+mod awaited;
 mod cancel;
 mod capabilities;
 mod create;

@@ -50,7 +50,7 @@ pub fn profile(asked: &cli::Profile, as_json: bool) -> Result<Verdict> {
     } else {
         show(&profile, samples, &outcome);
     }
-    Ok(Verdict::from_bool(matches!(outcome.exit, Exit::Done(0) | Exit::Hang)))
+    Ok(Verdict::from_bool(matches!(outcome.exit, Exit::Done(0) | Exit::Hang | Exit::Stuck)))
 }
 
 /// There is nothing here that counts events.

@@ -13,6 +13,7 @@ use crate::logs::{self, Line, Logs};
 use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome, STUCK, Simulation};
 use crate::restarts::{self, Restarts};
 use crate::systems;
+use crate::waits::{self, Wait};
 use abi::log::Level;
 use abi::trace::Keep;
 use anyhow::Result;
@@ -83,7 +84,14 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         bounds.clear();
     }
     let accounts = Accounts::told(&outcome, &system, left.as_ref(), &bounds);
-    let told = Told { faults: &faults, restarts: &restarts, logs: &logs, accounts: &accounts };
+    let waits = waits::told(&outcome.console, &system);
+    let told = Told {
+        faults: &faults,
+        restarts: &restarts,
+        logs: &logs,
+        accounts: &accounts,
+        waits: &waits,
+    };
     match as_json {
         true => print_outcome(&system.name, machine, launch.board, &outcome, &told),
         false => show_outcome(&outcome, launch.icount, &told),
@@ -206,6 +214,7 @@ struct Told<'a> {
     restarts: &'a Restarts,
     logs: &'a Logs,
     accounts: &'a Accounts,
+    waits: &'a [Wait],
 }
 
 /// For people, whom the console has been shown.
@@ -213,6 +222,7 @@ fn show_outcome(outcome: &Outcome, seed: Option<u64>, told: &Told) {
     show_logs(told.logs);
     eprint!("{}{}", told.restarts, told.accounts);
     told.faults.iter().for_each(|fault| eprint!("{fault}"));
+    told.waits.iter().for_each(|wait| eprint!("{wait}"));
     show_end(outcome, seed);
 }
 
@@ -238,6 +248,7 @@ fn print_outcome(system: &str, machine: &dyn Machine, board: &str, outcome: &Out
         "restarts": told.restarts,
         "log": told.logs,
         "accounts": told.accounts,
+        "waits": told.waits,
         "console": outcome.console,
     }));
 }

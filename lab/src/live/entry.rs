@@ -1,5 +1,6 @@
 //! What a running system tells others of itself.
 
+use crate::waits::Objects;
 use abi::reservation::Timing;
 use manifest::{Control, System, Target};
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,9 @@ pub struct Entry {
     pub control: String,
     /// What the control domain holds.
     pub held: Vec<Held>,
+    /// The names of what threads wait for.
+    #[serde(default)]
+    pub objects: Objects,
     /// The file in which this stands as long as the system runs.
     #[serde(skip)]
     pub path: PathBuf,

@@ -2,8 +2,8 @@
 
 use super::channel::Answer;
 use super::entry::{self, Entry};
+use crate::waits;
 use abi::boot::name_bytes;
-use abi::call::ThreadState;
 use abi::control::{self, Row};
 use abi::reservation::{Budget, Policy, Server, Share, Timing, Window};
 use anyhow::{Context, Result};
@@ -50,6 +50,8 @@ pub struct Thread {
     pub index: u64,
     /// What it is doing.
     pub state: &'static str,
+    /// What it waits for, if it does.
+    pub awaited: Option<String>,
     /// Its own priority.
     pub priority: u64,
     /// The priority that it has now: its own, or a higher one that is lent to it.
@@ -118,7 +120,7 @@ impl Picture {
             let Row::Thread(row) = row else { continue };
             let owner = domains.iter_mut().find(|(index, _)| *index == row.domain);
             if let Some((_, owner)) = owner {
-                owner.threads.push(thread(row, machine, &reservations));
+                owner.threads.push(thread(row, machine, (&reservations, entry)));
             }
         }
         Ok(Picture {
@@ -158,7 +160,11 @@ fn domain(row: &Row) -> Option<(u64, Domain)> {
     Some((row.index, domain))
 }
 
-fn thread(row: &control::Thread, machine: &control::Machine, all: &[Reservation]) -> Thread {
+fn thread(
+    row: &control::Thread,
+    machine: &control::Machine,
+    (all, entry): (&[Reservation], &Entry),
+) -> Thread {
     let node = row.node_after.checked_sub(1);
     let reservation = node.and_then(|node| all.iter().find(|one| one.node == node));
     let nanoseconds = |ticks: u64| {
@@ -167,26 +173,14 @@ fn thread(row: &control::Thread, machine: &control::Machine, all: &[Reservation]
     };
     Thread {
         index: row.index,
-        state: state(row.state),
+        state: waits::state(row.state),
+        awaited: entry.objects.spelled(row.awaits, &|_| None),
         priority: row.priority,
         effective_priority: row.effective_priority,
         reservation: reservation.map(|one| one.name.clone()),
         time: (row.ticks != u64::MAX).then(|| nanoseconds(row.ticks)),
         stack: (row.stack_used != u64::MAX).then_some([row.stack_used, row.stack]),
     }
-}
-
-fn state(code: u64) -> &'static str {
-    const STATES: [(ThreadState, &str); 6] = [
-        (ThreadState::Ready, "ready"),
-        (ThreadState::Suspended, "suspended"),
-        (ThreadState::Sending, "sending"),
-        (ThreadState::Receiving, "receiving"),
-        (ThreadState::Calling, "calling"),
-        (ThreadState::Waiting, "waiting"),
-    ];
-    let known = STATES.iter().find(|(state, _)| *state as u64 == code);
-    known.map_or("?", |(_, name)| name)
 }
 
 /// The reservations, each behind its class. Those that are in none that exists stand at the end.

@@ -3,6 +3,7 @@
 
 use super::entry::{Entry, Held};
 use crate::failure::{did_you_mean, usage};
+use crate::waits::Objects;
 use crate::workspace;
 use anyhow::{Context, Result};
 use fs_err as fs;
@@ -42,6 +43,7 @@ impl Registration {
             bytes: abi::control::BYTES,
             control: control.domain.clone(),
             held: Held::all(system, control),
+            objects: Objects::of(system),
             path: PathBuf::new(),
         };
         Registration { directory: directory(), entry, memory: control.memory.clone() }

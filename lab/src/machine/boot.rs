@@ -204,7 +204,7 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
         }
     }
     let log = if boot.log { read_log(emulator, boot, &memory)? } else { Vec::new() };
-    let ran = matches!(exit, Exit::Done(_) | Exit::Hang | Exit::Interrupted);
+    let ran = matches!(exit, Exit::Done(_) | Exit::Hang | Exit::Interrupted | Exit::Stuck);
     let samples = boot.sampling.filter(|_| ran);
     let samples = samples.map(|_| Samples::read(emulator, &boot.images.kernel, &memory));
     let samples = samples.transpose()?;
@@ -296,7 +296,7 @@ fn follow(
         let guest = child.stdin.take().context("the emulator has no standard input")?;
         console::feed(guest, Arc::clone(&printed), input);
     }
-    let stopped = wait(&mut child, timeout, &interrupts);
+    let stopped = wait(&mut child, timeout, (&interrupts, &printed));
     drop(terminal);
     if input != Input::User && matches!(stopped, Ok(Stopped::Forced(Exit::Interrupted))) {
         // No user is at this console: the whole command was meant.
@@ -321,7 +321,11 @@ enum Stopped {
 }
 
 /// Waits for the emulator, and ends it at the timeout or when the user asks.
-fn wait(child: &mut Child, timeout: Option<Duration>, interrupts: &Interrupts) -> Result<Stopped> {
+fn wait(
+    child: &mut Child,
+    timeout: Option<Duration>,
+    (interrupts, printed): (&Interrupts, &Printed),
+) -> Result<Stopped> {
     let started = Instant::now();
     loop {
         let ended = child.try_wait()?;
@@ -329,6 +333,8 @@ fn wait(child: &mut Child, timeout: Option<Duration>, interrupts: &Interrupts) -
             Exit::Interrupted
         } else if let Some(status) = ended {
             return Ok(Stopped::Alone(status.code()));
+        } else if printed.is_stuck() {
+            Exit::Stuck
         } else if timeout.is_some_and(|timeout| started.elapsed() > timeout) {
             Exit::Hang
         } else {

@@ -1,6 +1,7 @@
 //! The guest's console: captured, and on request attached to the user's terminal.
 
 use crate::failure;
+use abi::call::STUCK;
 use rustix::termios::{self, LocalModes, OptionalActions, Termios};
 use std::io::{IsTerminal, Read, Write};
 use std::process::{ChildStdin, ChildStdout};
@@ -40,6 +41,8 @@ impl Console {
 #[derive(Default)]
 pub struct Printed {
     text: Mutex<Vec<u8>>,
+    /// Whether the kernel has told that nothing will happen any more.
+    stuck: AtomicBool,
     grown: Condvar,
 }
 
@@ -55,11 +58,23 @@ impl Printed {
                     // A closed pipe must not end the run.
                     let _ = stdout.write_all(&buffer[..count]).and_then(|()| stdout.flush());
                 }
-                printed.text.lock().expect("not poisoned").extend(&buffer[..count]);
+                let mut text = printed.text.lock().expect("not poisoned");
+                let seen = text.len().saturating_sub(STUCK.len());
+                text.extend(&buffer[..count]);
+                let mut new = text[seen..].windows(STUCK.len());
+                if new.any(|window| window == STUCK.as_bytes()) {
+                    printed.stuck.store(true, Ordering::Relaxed);
+                }
+                drop(text);
                 printed.grown.notify_all();
             }
             printed.grown.notify_all();
         })
+    }
+
+    /// Whether the kernel has told that every thread waits for ever.
+    pub fn is_stuck(&self) -> bool {
+        self.stuck.load(Ordering::Relaxed)
     }
 
     /// Everything, without carriage returns.

@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 /// Lines of console that a failure shows.
 const SHOWN_LINES: usize = 15;
 
-/// What is said where no thread will ever run again.
-pub const STUCK: &str = "every thread waits, and nothing will happen";
+pub use abi::call::STUCK;
 
 /// How a machine stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +17,7 @@ pub enum Exit {
     Panic,
     /// It was still running at the timeout and was ended.
     Hang,
-    /// All of its threads waited, and the simulation saw that nothing would wake one.
+    /// All of its threads waited, and the kernel said that nothing would wake one.
     Stuck,
     /// The user ended it.
     Interrupted,

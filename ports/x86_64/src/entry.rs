@@ -14,10 +14,12 @@ use crate::paging::{Image, drop_init};
 use crate::port::{Local, X86};
 use crate::state;
 use abi::message::REGISTER_WORDS;
+use abi::object::Resource;
 use abi::trace::Event;
 use abi::{Info, call::Call};
 use core::arch::{asm, naked_asm};
 use core::mem::offset_of;
+use core::sync::atomic::{AtomicBool, Ordering};
 use kernel::access::Ref;
 use kernel::cpu::Cpu;
 use kernel::cpu::notes::Notes;
@@ -432,6 +434,9 @@ pub fn leave<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> ! {
     #[cfg(feature = "smp")]
     crate::time_sharing::note(cpu.number, next == cpu.idle);
     if next == cpu.idle {
+        if !X86::SMP && cpu.is_disarmed() {
+            tell_if_stuck::<S>();
+        }
         note_exit::<S>(cpu, next);
         go!(idle, core::ptr::null::<Context>())
     }
@@ -446,6 +451,21 @@ pub fn leave<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> ! {
         go!(resume_full, context)
     }
     go!(resume_call, context)
+}
+
+/// No timer will interrupt the CPU that is going to idle. Where no other interrupt can either, the
+/// console is told what all threads wait for, once.
+#[cold]
+#[inline(never)]
+fn tell_if_stuck<S: System<Port = X86>>() {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    let machine = state::machine();
+    let (interrupts, _) = machine.kernel.usage(Resource::Interrupts);
+    let wakes = interrupts > 0 || machine.kernel.port.pending();
+    if !wakes && !TOLD.swap(true, Ordering::Relaxed) {
+        // SAFETY: the entry is over, interrupts are off, and the CPU has not gone on.
+        unsafe { events::tell_waits::<S>(machine) };
+    }
 }
 
 /// [`leave`], out of line.

@@ -79,7 +79,8 @@ pub fn threads(system: Slot, cpus: u64) -> impl Iterator<Item = Thread> {
         let ticks: Option<u64> = ticks.map(Result::ok).sum();
         Thread {
             index,
-            state,
+            state: state & 0xff,
+            awaits: state & !0xff,
             priority: priorities & u64::from(u32::MAX),
             effective_priority: priorities >> 32,
             domain: words[0],

@@ -80,7 +80,7 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// The turnstile in a slot.
-    fn turnstile(&self, at: Ref<Thread<P>>) -> &Turnstile<P> {
+    pub(super) fn turnstile(&self, at: Ref<Thread<P>>) -> &Turnstile<P> {
         &self.all.open(at).inherit.turnstile
     }
 

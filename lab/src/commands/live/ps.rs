@@ -53,7 +53,7 @@ fn threads(picture: &Picture) -> String {
             table.add_row([
                 domain.name.clone(),
                 thread.index.to_string(),
-                thread.state.to_string(),
+                doing(thread),
                 priority_of(thread),
                 domain.max_priority.to_string(),
                 thread.reservation.clone().unwrap_or("-".to_string()),
@@ -63,6 +63,12 @@ fn threads(picture: &Picture) -> String {
         }
     }
     fitted(table, 2)
+}
+
+/// Its state, and what it waits for, but for time.
+fn doing(thread: &Thread) -> String {
+    let awaited = thread.awaited.as_deref().filter(|awaited| *awaited != "time");
+    awaited.map_or(thread.state.to_string(), |awaited| format!("{} {awaited}", thread.state))
 }
 
 /// Its own priority, and the one that is lent to it.
@@ -125,6 +131,7 @@ fn document(picture: &Picture) -> Value {
             json!({
                 "index": thread.index,
                 "state": thread.state,
+                "waits_for": thread.awaited,
                 "priority": thread.priority,
                 "effective_priority": thread.effective_priority,
                 "reservation": thread.reservation,
@@ -162,6 +169,7 @@ mod tests {
         let shown = |priority, effective_priority| {
             priority_of(&Thread {
                 index: 1,
+                awaited: None,
                 state: "ready",
                 priority,
                 effective_priority,

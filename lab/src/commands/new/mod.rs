@@ -148,6 +148,22 @@ mod tests {
         assert!(fs_err::read_dir(place.path()).unwrap().next().is_none(), "nothing is left");
     }
 
+    #[test]
+    fn the_script_of_a_system_in_c_says_that_the_checkout_is_gone() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("plant");
+        assert_eq!(new(&folder, true, true).unwrap(), Verdict::Held);
+        let script = folder.join(BUILD);
+        let text = fs_err::read_to_string(&script).unwrap();
+        let moved = text.replace("/giusto'\n", "/gone/giusto'\n");
+        assert_ne!(moved, text);
+        fs_err::write(&script, moved).unwrap();
+        let ended = std::process::Command::new("sh").arg(&script).output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(2), "{said}");
+        assert!(said.contains("/gone/giusto is no checkout of Giusto"), "{said}");
+    }
+
     /// What is written says where the checkout is by a way from there: both can be moved.
     #[test]
     fn a_new_system_names_no_place() {

@@ -251,7 +251,7 @@ fn ended(one: &Configuration) -> Result<()> {
     let mut system = manifest::parse("hanging", HANGING)?;
     let memory = system.add_trace(USUAL, Keep::First);
     let outcome = one.boot(&system, |boot| machine::boot(&boot.timeout(GIVEN_UP)))?;
-    ensure!(outcome.exit == Exit::Hang, "it ended by itself: {:?}", outcome.exit);
+    ensure!(outcome.exit == Exit::Stuck, "it ended by itself: {:?}", outcome.exit);
     let bytes = outcome.memories.get(&memory).context("there is no trace")?;
     let trace = Trace::decode(bytes)?;
     ensure!(trace.events > 10 && trace.lost() == 0, "{} events", trace.events);

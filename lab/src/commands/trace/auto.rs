@@ -93,18 +93,18 @@ pub fn run(
     Ok(verdict(&caught.outcome, caught.late.is_some()))
 }
 
-/// What went wrong with a run; that the time was over is no failure here.
+/// What went wrong with a run; that the time was over, or that all was done, is no failure here.
 pub fn failure(outcome: &Outcome) -> Option<String> {
-    outcome.failure().filter(|_| outcome.exit != Exit::Hang)
+    outcome.failure().filter(|_| !matches!(outcome.exit, Exit::Hang | Exit::Stuck))
 }
 
 /// How the command ends.
 pub fn verdict(outcome: &Outcome, late: bool) -> Verdict {
     match outcome.exit {
         _ if late => Verdict::Late,
-        Exit::Done(0) | Exit::Hang | Exit::Interrupted => Verdict::Held,
+        Exit::Done(0) | Exit::Hang | Exit::Stuck | Exit::Interrupted => Verdict::Held,
         Exit::Panic => Verdict::Panicked,
-        Exit::Done(_) | Exit::Stuck | Exit::Emulator(_) => Verdict::Failed,
+        Exit::Done(_) | Exit::Emulator(_) => Verdict::Failed,
     }
 }
 

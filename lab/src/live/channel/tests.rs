@@ -1,5 +1,6 @@
 use super::*;
 use crate::machine::MACHINES;
+use crate::waits::Objects;
 use abi::control::{
     BYTES, Held, Machine, WORD_ANSWER_CHECK, WORD_CUT, WORD_LENGTH, WORD_STATUS as STATUS,
 };
@@ -24,6 +25,7 @@ fn channel(folder: &tempfile::TempDir) -> Channel {
         bytes: BYTES,
         control: "control".to_string(),
         held: Vec::new(),
+        objects: Objects::default(),
         path,
     };
     Channel { ram: SharedFile::new(BASE + BYTES).unwrap(), base: BASE, entry }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::waits::Objects;
 
 fn entry(system: &str, pid: u32) -> Entry {
     Entry {
@@ -12,6 +13,7 @@ fn entry(system: &str, pid: u32) -> Entry {
         bytes: 4096,
         control: "control".to_string(),
         held: Vec::new(),
+        objects: Objects::default(),
         path: PathBuf::new(),
     }
 }

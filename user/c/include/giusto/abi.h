@@ -309,10 +309,10 @@ enum giusto_table {
      */
     GIUSTO_TABLE_DOMAIN = 0,
     /**
-     * Thread `a2`: results are its state (0 if it does not exist), and its own priority with the
-     * one that it has now, lent or its own, in the high half; `w0` its domain's index; `w1` its
-     * instruction pointer; `w2` its stack pointer; `w3` is 0, or one more than the node of the
-     * reservation that it was given.
+     * Thread `a2`: results are its state (0 if it does not exist) in the low byte and above that
+     * what it waits for (`Awaited::word`), and its own priority with the one that it has now, lent
+     * or its own, in the high half; `w0` its domain's index; `w1` its instruction pointer; `w2` its
+     * stack pointer; `w3` is 0, or one more than the node of the reservation that it was given.
      */
     GIUSTO_TABLE_THREAD = 1,
     /** Resource `a2 >> 32` of domain `a2 & 0xffff_ffff`: used and quota. */

@@ -144,7 +144,7 @@ fn ps(shell: &Shell, _: &str) {
     print!(shell.console, "  {:<16} {:>7} {:>9}", "threads of", "number", "priority");
     println!(shell.console, " {:>12} {:>12}  state", "CPU time", "stack");
     for (index, row) in shell.rows(Table::Thread) {
-        let Some(state) = state(row.results[0]) else { continue };
+        let Some(state) = state(row.results[0] & 0xff) else { continue };
         let domain = shell.domains().find(|domain| domain.index == row.words[0]);
         let Some(domain) = domain else { continue };
         let title = domain.title_of(shell.system(), index);

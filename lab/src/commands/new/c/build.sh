@@ -2,9 +2,14 @@
 # Builds the programs: ./build.sh, or CC=clang ./build.sh
 set -eu
 cd "$(dirname "$0")"
+giusto='@ROOT@/giusto'
+[ -x "$giusto" ] || {
+    echo "build.sh: $giusto is no checkout of Giusto: correct the way in this file" >&2
+    exit 2
+}
 cc=${CC:-cc}
-compile=$('@ROOT@/giusto' c --cflags --cc "$cc")
-link=$('@ROOT@/giusto' c --libs --cc "$cc")
+compile=$("$giusto" c --cflags --cc "$cc")
+link=$("$giusto" c --libs --cc "$cc")
 for program in client server; do
     "$cc" -std=c11 -O2 -g -Wall -Wextra $compile $program.c $link -o $program.elf
 done

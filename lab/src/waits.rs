@@ -1,0 +1,176 @@
+//! What blocked threads wait for, by the names of the manifest.
+
+use abi::call::{Awaited, STUCK, ThreadState};
+use manifest::System;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Names of the objects that the manifest makes, in the order of their places in the kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Objects {
+    endpoints: Vec<String>,
+    notifications: Vec<String>,
+}
+
+impl Objects {
+    /// Those of a system.
+    pub fn of(system: &System) -> Objects {
+        Objects {
+            endpoints: system.endpoints.iter().map(|one| one.name.clone()).collect(),
+            notifications: system.notifications.iter().map(|one| one.name.clone()).collect(),
+        }
+    }
+
+    /// What a thread waits for, by the word of its row; none if it is ready. `threads` names those
+    /// that are known.
+    pub fn spelled(&self, word: u64, threads: &dyn Fn(u64) -> Option<String>) -> Option<String> {
+        let (what, which) = Awaited::of(word)?;
+        let numbered = |kind: &str| format!("{kind} {which}");
+        let named = |names: &[String], kind: &str| {
+            let name = usize::try_from(which).ok().and_then(|at| names.get(at));
+            name.map_or_else(|| numbered(kind), |name| format!("`{name}`"))
+        };
+        Some(match what {
+            Awaited::Time => "time".to_string(),
+            Awaited::Endpoint => named(&self.endpoints, "endpoint"),
+            Awaited::Notification => named(&self.notifications, "notification"),
+            Awaited::Train => numbered("train"),
+            Awaited::Answer => {
+                let server = which.checked_sub(1);
+                let name = server.and_then(threads);
+                let known = || server.map(|server| format!("thread {server}"));
+                name.or_else(known).unwrap_or("an answer".to_string())
+            }
+            Awaited::Words => format!("the mutex or condition at {which:#x}"),
+        })
+    }
+}
+
+/// A thread that waits at the end of a run, for ever.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Wait {
+    /// The name of its domain, as in a fault.
+    pub domain: String,
+    /// The name of the thread, if a program has given it one.
+    pub thread: Option<String>,
+    /// The thread's place in the kernel's table.
+    pub index: u64,
+    /// What it is doing.
+    pub state: &'static str,
+    /// What it waits for.
+    #[serde(rename = "for")]
+    pub awaited: String,
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match &self.thread {
+            Some(thread) => write!(f, "thread {thread} of {}", self.domain)?,
+            None => write!(f, "thread {} of {}", self.index, self.domain)?,
+        }
+        let how = match self.state {
+            "sending" => "waits to send to",
+            "receiving" if self.awaited.starts_with('`') => "waits for a message or signal from",
+            "calling" => "waits for the answer of",
+            "suspended" => return writeln!(f, " is suspended"),
+            _ => "waits for",
+        };
+        match (self.state, self.awaited.as_str()) {
+            (_, "time") => writeln!(f, " has ended, or sleeps for ever"),
+            (_, awaited) => writeln!(f, " {how} {awaited}"),
+        }
+    }
+}
+
+/// What each thread waits for, if a console tells that nothing will end a wait.
+pub fn told(console: &str, system: &System) -> Vec<Wait> {
+    let lines: Vec<&str> = console.lines().map(str::trim_end).collect();
+    let Some(end) = lines.iter().rposition(|line| *line == STUCK) else { return Vec::new() };
+    let begin = lines[..end].iter().rposition(|line| read(line).is_none());
+    let waits: Vec<Read> =
+        lines[begin.map_or(0, |at| at + 1)..end].iter().filter_map(|line| read(line)).collect();
+    let objects = Objects::of(system);
+    let domain_of = |index: u64| {
+        let found = waits.iter().find(|wait| wait.index == index);
+        found.map(|wait| wait.domain.to_string())
+    };
+    let told = |wait: &Read| Wait {
+        domain: wait.domain.to_string(),
+        thread: wait.thread.map(str::to_string),
+        index: wait.index,
+        state: state(wait.word & 0xff),
+        awaited: objects.spelled(wait.word, &domain_of).unwrap_or("nothing".to_string()),
+    };
+    waits.iter().map(told).collect()
+}
+
+/// A line of the kernel's.
+struct Read<'a> {
+    domain: &'a str,
+    thread: Option<&'a str>,
+    index: u64,
+    word: u64,
+}
+
+fn read(line: &str) -> Option<Read<'_>> {
+    let number = |text: &str| u64::from_str_radix(text.strip_prefix("0x")?, 16).ok();
+    let (domain, rest) = line.strip_prefix("waits, domain ")?.split_once(", thread ")?;
+    let (thread, word) = rest.rsplit_once(", for ")?;
+    let (index, name) = match thread.split_once(' ') {
+        Some((index, name)) => (index, Some(name)),
+        None => (thread, None),
+    };
+    Some(Read { domain, thread: name, index: number(index)?, word: number(word)? })
+}
+
+/// What a state is called.
+pub fn state(code: u64) -> &'static str {
+    const STATES: [(ThreadState, &str); 6] = [
+        (ThreadState::Ready, "ready"),
+        (ThreadState::Suspended, "suspended"),
+        (ThreadState::Sending, "sending"),
+        (ThreadState::Receiving, "receiving"),
+        (ThreadState::Calling, "calling"),
+        (ThreadState::Waiting, "waiting"),
+    ];
+    let known = STATES.iter().find(|(state, _)| *state as u64 == code);
+    known.map_or("?", |(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_thread_is_told_with_the_name_of_what_it_waits_for() {
+        let text = "[system]\nname = \"plant\"\n\n[[endpoint]]\nname = \"door\"\n\n\
+                    [[notification]]\nname = \"bell\"\n\n\
+                    [[domain]]\nname = \"pump\"\nprogram = \"echo\"\npriority = 1\n";
+        let system = manifest::parse("plant.toml", text).unwrap();
+        let line = |who: &str, state: ThreadState, what: Awaited, which: u64| {
+            format!("waits, domain {who}, for {:#018x}\n", state as u64 | what.word(which))
+        };
+        let console = [
+            "hello\r\n".to_string(),
+            line("pump, thread 0x01", ThreadState::Sending, Awaited::Endpoint, 0),
+            line("pump, thread 0x02 bell", ThreadState::Receiving, Awaited::Notification, 0),
+            line("fan, thread 0x03", ThreadState::Calling, Awaited::Answer, 2),
+            line("fan, thread 0x04", ThreadState::Waiting, Awaited::Words, 0x1_0000_0008),
+            line("pump/", ThreadState::Receiving, Awaited::Time, 0)
+                .replace("/,", "/, thread 0x05,"),
+            line("fan, thread 0x06", ThreadState::Sending, Awaited::Endpoint, 7),
+            line("fan, thread 0x07", ThreadState::Suspended, Awaited::Answer, 0),
+            format!("{STUCK}\n"),
+        ];
+        let all: String = told(&console.concat(), &system).iter().map(Wait::to_string).collect();
+        let expected = "thread 1 of pump waits to send to `door`\n\
+                        thread bell of pump waits for a message or signal from `bell`\n\
+                        thread 3 of fan waits for the answer of pump\n\
+                        thread 4 of fan waits for the mutex or condition at 0x100000008\n\
+                        thread 5 of pump/ has ended, or sleeps for ever\n\
+                        thread 6 of fan waits to send to endpoint 7\n\
+                        thread 7 of fan is suspended\n";
+        assert_eq!(all, expected);
+        assert_eq!(told(&console[..8].concat(), &system), [], "it may go on");
+    }
+}
