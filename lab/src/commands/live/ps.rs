@@ -52,7 +52,7 @@ fn threads(picture: &Picture) -> String {
             });
             table.add_row([
                 domain.name.clone(),
-                thread.index.to_string(),
+                thread.called(),
                 thread.state.to_string(),
                 priority_of(thread),
                 domain.max_priority.to_string(),
@@ -124,6 +124,7 @@ fn document(picture: &Picture) -> Value {
         let threads = domain.threads.iter().map(|thread| {
             json!({
                 "index": thread.index,
+                "name": thread.name,
                 "state": thread.state,
                 "priority": thread.priority,
                 "effective_priority": thread.effective_priority,
@@ -162,6 +163,7 @@ mod tests {
         let shown = |priority, effective_priority| {
             priority_of(&Thread {
                 index: 1,
+                name: None,
                 state: "ready",
                 priority,
                 effective_priority,
