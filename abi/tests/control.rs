@@ -73,7 +73,7 @@ fn row(random: &mut Random) -> Row {
     match random.below(6) {
         0 => Row::Machine(Machine { now: a, looks: b, ..Machine::default() }),
         1 => Row::Domain(Domain { index, name_low: a, slots: b, ..Domain::default() }),
-        2 => Row::Thread(Thread { index, state: a, stack: b, ..Thread::default() }),
+        2 => Row::Thread(Thread { index, state: a, stack: b, name_low: a, ..Thread::default() }),
         3 => Row::Reservation(Reservation { index, node: a, share_d: b, ..Reservation::default() }),
         4 => Row::Window(Window { slot: index, end: a, partition: b }),
         _ => Row::Held(Held { slot: index, worst: a, separation: b, ..Held::default() }),

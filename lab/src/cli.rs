@@ -45,6 +45,7 @@ Examples:
   ./giusto run my/system.toml --board q35
   ./giusto run cyclictest --auto 50us    stop at a late wake-up, and say why
   ./giusto run crash --log debug         show all lines that programs log
+  ./giusto run mixed-criticality --icount --runs 20 --plot responses.svg
   ./giusto run mixed-criticality --control    for ps, sched and top
   ./giusto run stress --kernel tree --machine twin --decisions 7    any policy's
   ./giusto run hello --gdb               wait for gdb; it has all symbols
@@ -286,6 +287,15 @@ pub struct Run {
     /// which may do so.
     #[arg(long, conflicts_with = "auto")]
     pub control: bool,
+    /// Draw each task's longest response against the bound of `check` into this file, FILE.svg,
+    /// and show it as a table: of reservations with a deadline.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["auto", "gdb"])]
+    pub plot: Option<PathBuf>,
+    /// Boot it so many times, each under the seed after the one before, and show how the longest
+    /// responses of the runs are distributed; with --plot in a picture, too.
+    #[arg(long, value_name = "N", conflicts_with_all = ["auto", "gdb", "control"])]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub runs: Option<u32>,
     /// Give up after so many seconds (on the twin, 5 million steps for each); by default 60, or
     /// never when you type the input or with --gdb.
     #[arg(long, value_name = "S")]

@@ -117,6 +117,10 @@ rows! {
         stack_used,
         /// Bytes of its stack.
         stack,
+        /// The first half of the name that a program gave it; zeros: none did.
+        name_low,
+        /// The second half.
+        name_high,
     }
     /// A reservation.
     Reservation = 4 {

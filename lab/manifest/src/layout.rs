@@ -124,6 +124,17 @@ fn constant(address: u64, bytes: Vec<u8>) -> Area {
     Area { address, pages, rights: Rights::READ, contents: Contents::Own(bytes) }
 }
 
+/// The shared memories that a domain maps: name, first address, and bytes.
+pub fn mapped<'a>(
+    system: &'a System,
+    domain: &'a Domain,
+) -> impl Iterator<Item = (&'a str, u64, u64)> {
+    domain.maps.iter().zip(map_addresses(system, domain)).map(|(map, address)| {
+        let Memory { name, bytes, .. } = &system.memories[map.memory];
+        (name.as_str(), address, *bytes)
+    })
+}
+
 /// Address of each shared memory that a domain maps.
 fn map_addresses(system: &System, domain: &Domain) -> Vec<u64> {
     let mut next = MAPS;

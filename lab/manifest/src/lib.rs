@@ -35,7 +35,7 @@ use std::path::Path;
 pub use archive::{Archive, HostMemory, pack};
 pub use budget::Pool;
 pub use control::{Choices, Control};
-pub use layout::{BUFFER_STRIDE, BUFFERS, ENVIRONMENT, MAPS, PROGRAMS, STACKS};
+pub use layout::{BUFFER_STRIDE, BUFFERS, ENVIRONMENT, MAPS, PROGRAMS, STACKS, mapped};
 pub use problem::{Problem, Problems, Source, Span};
 pub use rights::{rights_of, spell_rights};
 pub use suggest::nearest;

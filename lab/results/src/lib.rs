@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod baseline;
+mod bounded;
 mod chart;
 mod charts;
 mod claim;
@@ -34,6 +35,7 @@ mod table;
 mod testing;
 
 pub use baseline::{Baseline, baselines};
+pub use bounded::{Bounded, bounded_svg, bounded_text};
 pub use chart::Mark;
 pub use claim::{Bound, Claim, Judged, Verdict};
 pub use compare::{Answer, Difference, NEGLIGIBLE, Overall, Pair};

@@ -56,9 +56,14 @@ impl Summary {
 
 /// The least sample that at least 99 of 100 do not exceed, of samples in any order.
 pub fn p99(samples: &[u64]) -> Option<u64> {
+    percentile(samples, 99)
+}
+
+/// The least sample that at least that many percent do not exceed, of samples in any order.
+pub(crate) fn percentile(samples: &[u64], percent: usize) -> Option<u64> {
     let mut sorted = samples.to_vec();
     sorted.sort_unstable();
-    sorted.get((sorted.len() * 99).div_ceil(100).checked_sub(1)?).copied()
+    sorted.get((sorted.len() * percent).div_ceil(100).checked_sub(1)?).copied()
 }
 
 /// The median of sorted, non-empty samples.

@@ -76,11 +76,17 @@ pub struct Cyclictest {
 
 /// CPUs of the largest machine, and threads that the system has room for.
 const MOST: u32 = 8;
-/// Words that the system has for histograms, and those of each thread beside its bins.
-const WORDS: u32 = 32_768;
+/// Words that the system has for histograms, and those of each thread beside its bins and as many
+/// cycles of overflows.
+const WORDS: u32 = 65_536;
 const COUNTERS: u32 = 18;
 /// Bins for which a single thread has room.
-const MOST_BINS: i64 = (WORDS - COUNTERS) as i64;
+const MOST_BINS: i64 = most_bins(1) as i64;
+
+/// Bins for which each of so many threads has room.
+const fn most_bins(threads: u32) -> u32 {
+    (WORDS / threads - COUNTERS) / 2
+}
 
 /// A number and `ms`, `s`, `m`, `h` or `d`, not 0; without a unit seconds.
 fn duration(text: &str) -> Result<String, String> {
@@ -182,7 +188,7 @@ impl Cyclictest {
                 }
             }
         };
-        let most = WORDS / threads - COUNTERS;
+        let most = most_bins(threads);
         let wrong = || format!("-h: {threads} threads have room for {most} bins each");
         (self.histogram? > most).then(wrong)
     }
@@ -231,16 +237,16 @@ mod tests {
             let words = format!("giusto cyclictest {words}");
             assert!(Cli::try_parse_from(words.split(' ')).is_err(), "{words}");
         }
-        for words in ["-D 0s", "-D 1x", "-D s", "-D 9999999999999d", "-h 4294967295", "-h 32751"] {
+        for words in ["-D 0s", "-D 1x", "-D s", "-D 9999999999999d", "-h 4294967295", "-h 32760"] {
             let words = format!("giusto cyclictest {words}");
             assert!(Cli::try_parse_from(words.split(' ')).is_err(), "{words}");
         }
         for (words, wrong) in [
             ("-a 5 --cpus 2", true),
             ("-a 0-1 --cpus 2", false),
-            ("-h 32750", false),
-            ("-t 8 -h 4079", true),
-            ("-t 8 -h 4078", false),
+            ("-h 32759", false),
+            ("-t 8 -h 4088", true),
+            ("-t 8 -h 4087", false),
         ] {
             let words = format!("giusto cyclictest {words}");
             match Cli::try_parse_from(words.split(' ')).unwrap().command {

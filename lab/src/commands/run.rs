@@ -1,5 +1,7 @@
 //! `run`: boots a system and attaches its console.
 
+mod responses;
+
 use super::trace::auto;
 use super::{check, counted, print_json, wrapped};
 use crate::accounts::{Account, Accounts};
@@ -16,9 +18,11 @@ use crate::systems;
 use crate::waits::{self, Wait};
 use abi::log::Level;
 use abi::trace::Keep;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use manifest::{Control, System, TREE};
+use responses::Responses;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -47,6 +51,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     system.locking = run.locking.clone().or(system.locking);
     run.args.iter().try_for_each(|arg| systems::set_argument(&mut system, arg))?;
     check_cpus(&system)?;
+    responses::refuse(run, &system, seed(run, machine)?.is_some())?;
     if (run.statistics || run.auto.is_some()) && system.trace.is_some() {
         let message = "the manifest has a trace of its own: take it out, or use `./giusto trace`";
         return Err(usage(message.to_string()));
@@ -76,14 +81,17 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let faults = faults::told(&outcome, &system, &images);
     let logs = logs::read(&outcome.memories, &system, run.log.unwrap_or(Level::Info));
     let restarts = restarts::told(&outcome, &system, &images);
-    let mut bounds = check::bounds(&system);
-    if launch.icount.is_some() && machine.emulator().is_some() && system.cpus > 1 {
-        if !bounds.is_empty() {
-            eprintln!("{ONE_CLOCK}");
-        }
-        bounds.clear();
-    }
+    let bounds = bounds(&system, machine, launch.icount);
     let accounts = Accounts::told(&outcome, &system, left.as_ref(), &bounds);
+    let responses = responses::collect(run, (&system, launch.icount), &accounts, |seed| {
+        let boot = self::launch(run, machine, &images, &system)?.seed(seed);
+        let outcome =
+            machine::boot(&boot.timeout(Duration::from_secs(run.timeout.unwrap_or(UNATTENDED))))?;
+        further(&outcome, seed, || Accounts::told(&outcome, &system, left.as_ref(), &bounds))
+    })?;
+    let plot = run.plot.as_deref();
+    responses.iter().try_for_each(|all| all.draw(plot, &system.name, machine.name()))?;
+    let responses = responses.as_ref();
     let waits = waits::told(&outcome.console, &system);
     let told = Told {
         faults: &faults,
@@ -91,22 +99,59 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         logs: &logs,
         accounts: &accounts,
         waits: &waits,
+        responses,
     };
     match as_json {
         true => print_outcome(&system.name, machine, launch.board, &outcome, &told),
-        false => show_outcome(&outcome, launch.icount, &told),
+        false => {
+            show_outcome(&outcome, launch.icount, &told);
+            responses.iter().for_each(|all| all.show(plot));
+        }
     }
-    let gave_up = !restarts.down.is_empty() && !restarts.expected;
-    let failed = gave_up || faults.iter().any(|fault| !fault.expected);
+    Ok(verdict(&outcome, launch.icount, &told))
+}
+
+/// How a run ends.
+fn verdict(outcome: &Outcome, icount: Option<u64>, told: &Told) -> Verdict {
+    let gave_up = !told.restarts.down.is_empty() && !told.restarts.expected;
+    let failed = gave_up || told.faults.iter().any(|fault| !fault.expected);
     // The host's clock keeps no bound.
-    let late = launch.icount.is_some() && accounts.reservations.iter().any(Account::exceeds);
-    Ok(match outcome.exit {
+    let exceeds = || told.accounts.reservations.iter().any(Account::exceeds);
+    let late = icount.is_some() && (exceeds() || told.responses.is_some_and(Responses::exceed));
+    match outcome.exit {
         Exit::Done(0) | Exit::Interrupted | Exit::Hang | Exit::Stuck if failed => Verdict::Faulted,
         Exit::Done(0) | Exit::Interrupted if late => Verdict::Late,
         Exit::Done(0) | Exit::Interrupted => Verdict::Held,
         Exit::Panic => Verdict::Panicked,
         Exit::Done(_) | Exit::Hang | Exit::Stuck | Exit::Emulator(_) => Verdict::Failed,
-    })
+    }
+}
+
+/// Within which time jobs end by the analysis; none where a run cannot be compared with that, and
+/// why.
+fn bounds(system: &System, machine: &dyn Machine, icount: Option<u64>) -> BTreeMap<String, u64> {
+    let bounds = check::bounds(system);
+    if icount.is_none() || machine.emulator().is_none() || system.cpus == 1 {
+        return bounds;
+    }
+    if !bounds.is_empty() {
+        eprintln!("{ONE_CLOCK}");
+    }
+    BTreeMap::new()
+}
+
+/// What a run after the first one has left, whatever its own status is; nothing if it was
+/// interrupted.
+fn further(
+    outcome: &Outcome,
+    seed: u64,
+    accounts: impl FnOnce() -> Accounts,
+) -> Result<Option<Accounts>> {
+    match (&outcome.exit, outcome.failure()) {
+        (Exit::Done(_), _) | (_, None) => Ok(Some(accounts())),
+        (Exit::Interrupted, _) => Ok(None),
+        (_, Some(failure)) => bail!("the run with --seed {seed}: {failure}"),
+    }
 }
 
 /// Why no response of such a run is compared with what `check` finds.
@@ -215,6 +260,7 @@ struct Told<'a> {
     logs: &'a Logs,
     accounts: &'a Accounts,
     waits: &'a [Wait],
+    responses: Option<&'a Responses>,
 }
 
 /// For people, whom the console has been shown.
@@ -249,6 +295,7 @@ fn print_outcome(system: &str, machine: &dyn Machine, board: &str, outcome: &Out
         "log": told.logs,
         "accounts": told.accounts,
         "waits": told.waits,
+        "responses": told.responses.map(Responses::document),
         "console": outcome.console,
     }));
 }

@@ -1,6 +1,7 @@
 //! `trace`: boots a system with a trace and shows what the kernel did.
 
 pub mod auto;
+mod places;
 
 use super::{print_json, wrapped};
 use crate::cli;
@@ -83,8 +84,9 @@ fn record(asked: &cli::Trace, as_json: bool) -> Result<Recorded> {
     super::run::check_cpus(&system)?;
     let keep = if asked.last { Keep::Last } else { Keep::First };
     let name = system.add_trace(asked.size << 20, keep);
-    let names = names(&system);
     let images = image::build_for(machine, &system)?;
+    let mut names = names(&system);
+    names.places.extend(places::statics(&system, &images));
     let timeout = Duration::from_secs(asked.timeout.unwrap_or(TIMEOUT));
     let boot = Boot::new(machine, &images, &system).kernel(&system.kernel).seed(asked.seed);
     if let Some(limit) = asked.auto {
@@ -107,6 +109,7 @@ pub fn names(system: &System) -> Names {
         notifications: system.notifications.iter().map(|one| one.name.clone()).collect(),
         reservations: system.reservations.iter().map(reservation).collect(),
         leaves: system.domains.iter().map(|domain| domain.reservation).collect(),
+        places: places::shared(system),
         ..Names::of(domains)
     }
 }

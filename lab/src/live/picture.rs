@@ -48,6 +48,8 @@ pub struct Domain {
 pub struct Thread {
     /// Its place in the kernel's table.
     pub index: u64,
+    /// The name that a program gave it.
+    pub name: Option<String>,
     /// What it is doing.
     pub state: &'static str,
     /// What it waits for, if it does.
@@ -62,6 +64,13 @@ pub struct Thread {
     pub time: Option<u64>,
     /// Bytes of its stack that were in use, and all, if that was asked for.
     pub stack: Option<[u64; 2]>,
+}
+
+impl Thread {
+    /// What people call it: its name, or else its place in the kernel's table.
+    pub fn called(&self) -> String {
+        self.name.clone().unwrap_or_else(|| self.index.to_string())
+    }
 }
 
 /// A reservation.
@@ -174,6 +183,7 @@ fn thread(
     Thread {
         index: row.index,
         state: waits::state(row.state),
+        name: Some(text([row.name_low, row.name_high])).filter(|name| !name.is_empty()),
         awaited: entry.objects.spelled(row.awaits, &|_| None),
         priority: row.priority,
         effective_priority: row.effective_priority,

@@ -42,7 +42,7 @@ pub use decode::{Moment, Trace, Traces};
 pub use entry::Entry;
 pub use lives::{Life, Lives, State, Stretch};
 pub use locks::{LockUse, locks, locks_table};
-pub use names::{Introduction, Names};
+pub use names::{Introduction, Names, Place};
 pub use overheads::{
     KernelTime, Kind, Overhead, Overheads, Statistics, Unpolled, kernel_times, kernel_times_table,
     overheads, unpolled,

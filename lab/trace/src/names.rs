@@ -2,6 +2,7 @@
 
 use crate::Reservation;
 use crate::lives::{Life, Lives};
+use crate::waits::{self, What};
 
 /// What the trace does not say: the names of objects, and threads whose introduction is lost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,6 +19,21 @@ pub struct Names {
     pub reservations: Vec<Reservation>,
     /// By domain of the manifest, the reservation that its threads run on.
     pub leaves: Vec<Option<usize>>,
+    /// What programs keep mutexes and conditions in.
+    pub places: Vec<Place>,
+}
+
+/// Memory with a name in the address space of a domain: a shared memory, or a static variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The domain's place in the manifest.
+    pub domain: usize,
+    /// Its first address.
+    pub address: u64,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// What it is called.
+    pub name: String,
 }
 
 /// What the trace says of a new thread.
@@ -45,6 +61,31 @@ impl Names {
     /// The name of a notification, likewise.
     pub(crate) fn notification(&self, index: u32) -> String {
         named(&self.notifications, index)
+    }
+
+    /// What a thread waits for at a moment: a mutex or condition by the memory that it is in.
+    pub(crate) fn what(&self, lives: &Lives, (thread, moment): (u16, usize), what: What) -> String {
+        let What::Words(kind, low) = what else { return what.to_string() };
+        let domain = lives.at(thread, moment).and_then(|life| lives.all[life].domain);
+        let domain = domain.and_then(|domain| domain.checked_sub(1));
+        match domain.and_then(|domain| self.at(domain as usize, low)) {
+            Some((name, 0)) => format!("{} {name}", waits::noun(kind)),
+            Some((name, offset)) => format!("{} {name}+{offset:#x}", waits::noun(kind)),
+            None => what.to_string(),
+        }
+    }
+
+    /// The place in a domain that the low half of an address lies in, if it is one alone, and how
+    /// far from its beginning.
+    fn at(&self, domain: usize, low: u32) -> Option<(&str, u32)> {
+        let offset = |place: &Place| {
+            let offset = low.wrapping_sub(place.address as u32);
+            (place.domain == domain && u64::from(offset) < place.bytes).then_some(offset)
+        };
+        let mut found =
+            self.places.iter().filter_map(|place| Some((place.name.as_str(), offset(place)?)));
+        let first = found.next()?;
+        found.next().is_none().then_some(first)
     }
 
     /// The name of a domain, given by its index.

@@ -37,12 +37,19 @@ pub enum What {
 impl std::fmt::Display for What {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            What::Words(Awaited::Mutex | Awaited::InheritMutex, at) => write!(f, "mutex {at:#x}"),
-            What::Words(_, at) => write!(f, "condition {at:#x}"),
+            What::Words(kind, at) => write!(f, "{} {at:#x}", noun(*kind)),
             What::Answer => f.write_str("an answer"),
             What::Turn(endpoint) => write!(f, "its turn at endpoint {endpoint}"),
             What::Stack => f.write_str("a stack of a train"),
         }
+    }
+}
+
+/// What people call a thing that has its words in memory.
+pub(crate) fn noun(kind: Awaited) -> &'static str {
+    match kind {
+        Awaited::Mutex | Awaited::InheritMutex => "mutex",
+        _ => "condition",
     }
 }
 
@@ -174,7 +181,8 @@ impl Waits {
                 What::Answer | What::Turn(_) => " of ",
             };
             let on = if on.is_empty() { on } else { format!("{how}{on}") };
-            format!("{}{on}", wait.what)
+            let what = names.what(lives, (wait.thread, moment), wait.what);
+            format!("{what}{on}")
         };
         let links: Vec<String> = self.chain(thread, moment).iter().map(link).collect();
         (!links.is_empty()).then(|| links.join(", which waits for "))

@@ -70,13 +70,15 @@ pub fn domains(system: Slot) -> impl Iterator<Item = Domain> {
     })
 }
 
-/// All threads: a system call each, and further ones for the time on each of so many CPUs, if the
-/// kernel keeps statistics. How much of its stack each has used is left out.
+/// All threads: two system calls each, and further ones for the time on each of so many CPUs, if
+/// the kernel keeps statistics. How much of its stack each has used is left out.
 pub fn threads(system: Slot, cpus: u64) -> impl Iterator<Item = Thread> {
     let all = rows(system, Table::Thread).filter(|(_, row)| row.results[0] != 0);
     all.map(move |(index, Row { results: [state, priorities], words })| {
         let ticks = (0..cpus).map(|cpu| system::time(system, cpu, index));
         let ticks: Option<u64> = ticks.map(Result::ok).sum();
+        let name = system::inspect(system, Table::ThreadName, index);
+        let [name_low, name_high] = name.map_or([0; 2], |row| row.results);
         Thread {
             index,
             state: state & 0xff,
@@ -88,6 +90,8 @@ pub fn threads(system: Slot, cpus: u64) -> impl Iterator<Item = Thread> {
             ticks: ticks.unwrap_or(u64::MAX),
             stack_used: u64::MAX,
             stack: 0,
+            name_low,
+            name_high,
         }
     })
 }

@@ -29,25 +29,88 @@ fn run_on(cpus: u32, options: &str) -> (u32, Vec<String>) {
     (status, lines.filter(own).map(ToString::to_string).collect())
 }
 
+/// The histogram in what was printed, the empty last line included: lines end with `$`, and `^I`
+/// is a tab.
+fn histogram(options: &str) -> String {
+    let (status, lines) = run(options);
+    assert_eq!(status, 0, "{lines:?}");
+    let from = lines.iter().position(|line| line == "# Histogram").expect("a histogram");
+    let to = lines[from..].iter().position(|line| line.is_empty()).expect("an empty last line");
+    lines[from..=from + to].iter().map(|line| format!("{line}$\n").replace('\t', "^I")).collect()
+}
+
 #[test]
-fn a_summary_and_a_histogram() {
-    let (status, lines) = run("-m -S -p 99 -i 1000 -d 500 -D 1s -h 4 -q");
-    assert_eq!(status, 0);
-    expect_test::expect![[r##"
-        T: 0 (    1) P:99 I:1000 C:   1000 Min:      0 Act:    0 Avg:    0 Max:       0
-        # Histogram
-        000000 001000
-        000001 000000
-        000002 000000
-        000003 000000
-        # Total: 000001000
-        # Min Latencies: 00000
-        # Avg Latencies: 00000
-        # Max Latencies: 00000
-        # Histogram Overflows: 00000
-        # Histogram Overflow at cycle number:
-        # Thread 0:"##]]
-    .assert_eq(&lines.join("\n"));
+fn a_histogram_without_overflows() {
+    let options = "-m -S -p 99 -i 1000 -d 500 -D 1s -h 4";
+    let all = histogram(options);
+    expect_test::expect![[r#"
+        # Histogram$
+        000000 001000$
+        # Min Latencies: 00000$
+        # Avg Latencies: 00000$
+        # Max Latencies: 00000$
+        # Histogram Overflows: 00000$
+        # Histogram Overflow at cycle number:$
+        # Thread 0: $
+        $
+    "#]]
+    .assert_eq(&all);
+    let first = |options: &str| run(options).1.remove(0);
+    assert_eq!(first(&format!("{options} -q")), "# Histogram", "it stands for the lines");
+    assert!(first("-p99 -l 3 -q").starts_with("T: 0 "));
+}
+
+#[test]
+fn cycles_of_overflows_are_named_as_by_rt_tests() {
+    // More bins than overflows, fewer, and as many.
+    for (options, golden) in [
+        (
+            "-t 2 -p99 -d 0 -l 5 -N -q -h 1400",
+            expect_test::expect![[r#"
+            # Histogram$
+            000337 000005^I000000$
+            000741 000000^I000001$
+            000909 000000^I000004$
+            # Min Latencies: 00337 00741$
+            # Avg Latencies: 00337 00875$
+            # Max Latencies: 00337 00909$
+            # Histogram Overflows: 00000 00000$
+            # Histogram Overflow at cycle number:$
+            # Thread 0: $
+            # Thread 1: $
+            $
+        "#]],
+        ),
+        (
+            "-t 2 -p99 -d 0 -l 5 -N -q -h 3",
+            expect_test::expect![[r#"
+            # Histogram$
+            # Min Latencies: 00337 00741$
+            # Avg Latencies: 00337 00875$
+            # Max Latencies: 00337 00909$
+            # Histogram Overflows: 00005 00005$
+            # Histogram Overflow at cycle number:$
+            # Thread 0: 00000 00001 00002 # 00002 others$
+            # Thread 1: 00000 00001 00002 # 00002 others$
+            $
+        "#]],
+        ),
+        (
+            "-p99 -l 5 -N -q -h 5",
+            expect_test::expect![[r#"
+            # Histogram$
+            # Min Latencies: 00286$
+            # Avg Latencies: 00286$
+            # Max Latencies: 00286$
+            # Histogram Overflows: 00005$
+            # Histogram Overflow at cycle number:$
+            # Thread 0: 00000 00001 00002 00003 00004 # 00000 others$
+            $
+        "#]],
+        ),
+    ] {
+        golden.assert_eq(&histogram(options));
+    }
 }
 
 #[test]

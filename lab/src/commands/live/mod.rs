@@ -5,7 +5,7 @@ mod sched;
 mod top;
 mod words;
 
-pub use ps::ps;
+pub use ps::{ps, time};
 pub use sched::sched;
 pub use top::top;
 

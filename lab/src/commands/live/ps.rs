@@ -52,7 +52,7 @@ fn threads(picture: &Picture) -> String {
             });
             table.add_row([
                 domain.name.clone(),
-                thread.index.to_string(),
+                thread.called(),
                 doing(thread),
                 priority_of(thread),
                 domain.max_priority.to_string(),
@@ -130,6 +130,7 @@ fn document(picture: &Picture) -> Value {
         let threads = domain.threads.iter().map(|thread| {
             json!({
                 "index": thread.index,
+                "name": thread.name,
                 "state": thread.state,
                 "waits_for": thread.awaited,
                 "priority": thread.priority,
@@ -170,6 +171,7 @@ mod tests {
             priority_of(&Thread {
                 index: 1,
                 awaited: None,
+                name: None,
                 state: "ready",
                 priority,
                 effective_priority,

@@ -79,6 +79,7 @@ fn document(before: &Picture, now: &Picture) -> Value {
         json!({
             "domain": domain.name,
             "index": thread.index,
+            "name": thread.name,
             "state": thread.state,
             "priority": thread.priority,
             "effective_priority": thread.effective_priority,

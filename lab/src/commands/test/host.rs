@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn tests_that_run_the_simulation_wait_for_it() {
         let own = Builds::Own("its package");
-        assert_eq!(builds("lab", "commands::cyclictest::tests::a_summary"), Builds::Twin);
+        assert_eq!(builds("lab", "commands::cyclictest::tests::a_histogram"), Builds::Twin);
         assert_eq!(builds("lab", "commands::check::tests::a_test"), own);
         assert_eq!(builds("lab/stopping", "a_test"), Builds::Twin);
         assert_eq!(builds("trace", "fuzz::tests::a_test"), own);

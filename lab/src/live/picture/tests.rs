@@ -134,6 +134,7 @@ fn threads_stand_with_their_domains_and_names_are_shown_safely() {
         Row::Domain(domain),
         idle,
         thread(3, 4, 1 << 30),
+        Row::Thread(control::Thread { domain: 3, name_low, name_high, ..Default::default() }),
         thread(0, 99, u64::MAX),
         thread(8, 1, 0),
     ];
@@ -142,7 +143,8 @@ fn threads_stand_with_their_domains_and_names_are_shown_safely() {
     assert_eq!(super::domain(&Row::Domain(made)).unwrap().1.name, "number-7");
     let [first, second] = &picture.domains[..] else { panic!("two domains") };
     assert_eq!((first.name.as_str(), second.name.as_str()), ("a?[2Jb", "(idle)"));
-    let [one] = &first.threads[..] else { panic!("one thread") };
+    let [one, named] = &first.threads[..] else { panic!("two threads") };
+    assert_eq!((one.called().as_str(), named.called().as_str()), ("0", "a?[2Jb"));
     assert_eq!((one.state, one.time, one.stack), ("receiving", Some(1_000_000_000), None));
     assert_eq!((second.threads[0].state, second.threads[0].time), ("?", None));
 }

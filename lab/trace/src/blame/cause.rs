@@ -1,6 +1,6 @@
 //! Causes of latency.
 
-use crate::{Entry, What};
+use crate::Entry;
 use std::fmt;
 
 /// A thread and its name.
@@ -74,7 +74,7 @@ pub enum Cause {
         /// Its priority.
         priority: u16,
         /// What that one waits for.
-        what: What,
+        what: String,
     },
     /// A thread that is not higher, or not known to be, had the CPU although this one was ready.
     OtherThread {

@@ -186,7 +186,8 @@ impl<'a> Walk<'a> {
         match (self.priority(thread, at), self.priority(self.sample.thread, at)) {
             (Some(priority), Some(own)) if priority > own => match lender {
                 Some(wait) => {
-                    let (from, what) = (self.named(wait.thread, at), wait.what);
+                    let from = self.named(wait.thread, at);
+                    let what = self.names.what(self.lives, (wait.thread, at), wait.what);
                     Cause::Inherits { thread: named, from, priority, what }
                 }
                 None => Cause::HigherThread { thread: named, priority },

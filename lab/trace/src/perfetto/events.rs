@@ -117,7 +117,10 @@ impl Scene<'_> {
         let Stretch { state, priority, .. } = self.lives.all[life].stretches[place];
         let wait = self.waits.at(self.lives.all[life].thread, index);
         let mut draft = match wait.filter(|_| state == State::Waiting) {
-            Some(wait) => Draft::begin(track, format!("blocked: {}", wait.what)),
+            Some(wait) => {
+                let what = self.names.what(self.lives, (wait.thread, index), wait.what);
+                Draft::begin(track, format!("blocked: {what}"))
+            }
             None => Draft::begin(track, state.to_string()),
         };
         self.running[life] = state == State::Running;
@@ -240,7 +243,8 @@ impl Scene<'_> {
     /// A wait for a mutex or condition begins: a flow to each thread that it is for.
     fn waits(&mut self, (index, moment): (usize, &Moment), name: String) {
         let Some((kind, address)) = Awaited::of(moment.argument) else { return };
-        let what = What::Words(kind, address);
+        let at = (moment.thread, index);
+        let what = self.names.what(self.lives, at, What::Words(kind, address));
         let track = self.track(moment.thread, index);
         let draft = Draft::instant(track, format!("waits for {what}"));
         if moment.extra == NO_THREAD {
@@ -254,10 +258,8 @@ impl Scene<'_> {
     /// A wait for a mutex or condition ends: a flow from the thread that has ended it.
     fn wakes(&mut self, (index, moment): (usize, &Moment), name: String) {
         let Some(wait) = self.waits.ends(moment.thread, index) else { return };
-        let (what, Some(by)) = (wait.what, wait.ended_by) else { return };
-        if what == What::Answer {
-            return;
-        }
+        let Some(by) = wait.ended_by.filter(|_| wait.what != What::Answer) else { return };
+        let what = self.names.what(self.lives, (moment.thread, index), wait.what);
         let title = format!("has waited for {what}");
         let draft = Draft::instant(self.track(by, index), format!("ends the wait of {name}"));
         self.flow((index, moment), draft, moment.thread, title);

@@ -89,8 +89,8 @@ fn waiting(
         }
         Event::Wake => {
             let wait = waits.ends(moment.thread, index)?;
-            let what = wait.what;
-            let by = wait.ended_by.filter(|_| what != What::Answer)?;
+            let by = wait.ended_by.filter(|_| wait.what != What::Answer)?;
+            let what = names.what(lives, (moment.thread, index), wait.what);
             Some(format!("{} ends the wait of {who} for {what}", name(by)))
         }
         Event::Priority => {

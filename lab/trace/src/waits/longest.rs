@@ -59,7 +59,8 @@ pub fn longest_waits(trace: &Trace, names: &Names) -> Vec<LongestWait> {
             if longest > entry.longest || entry.what.is_empty() {
                 let what = waits.words(&lives, names, *thread, begun);
                 (entry.from, entry.longest) = (from, longest);
-                entry.what = what.unwrap_or_else(|| wait.what.to_string());
+                entry.what =
+                    what.unwrap_or_else(|| names.what(&lives, (*thread, begun), wait.what));
             }
         }
     }

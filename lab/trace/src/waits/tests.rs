@@ -225,3 +225,28 @@ fn a_stack_is_held_by_the_thread_that_has_given_it() {
     let woken = place(&trace, Event::Wake, CONTROL);
     assert_eq!(waits.ends(CONTROL, woken).map(|wait| wait.ended_by), Some(Some(LOGGER)));
 }
+
+#[test]
+fn mutexes_are_called_after_the_memory_that_they_are_in() {
+    let trace = inversion().trace();
+    let lives = Lives::of(&trace, &names());
+    let waits = Waits::of(&trace, &lives);
+    let begun = place(&trace, Event::Wait, CONTROL);
+    let of = |name: &str, domain, address| crate::Place {
+        domain,
+        address,
+        bytes: 0x1000,
+        name: name.to_string(),
+    };
+    let words = |places: Vec<crate::Place>| {
+        let names = Names { places, ..names() };
+        waits.words(&lives, &names, CONTROL, begun).expect("it waits")
+    };
+    let shared = || of("shared", 0, 0x1_8000_0000);
+    assert_eq!(words(vec![shared()]), "mutex shared+0x40 held by robot/3");
+    let exact = of("robot::BUS", 0, 0x8000_0040);
+    assert_eq!(words(vec![exact.clone()]), "mutex robot::BUS held by robot/3");
+    let [elsewhere, below] = [of("a", 1, 0x8000_0000), of("b", 0, 0x7fff_f000)];
+    assert_eq!(words(vec![elsewhere, below]), "mutex 0x80000040 held by robot/3");
+    assert_eq!(words(vec![shared(), exact]), "mutex 0x80000040 held by robot/3", "it may be both");
+}

@@ -48,7 +48,10 @@ impl Lines {
         if self.options.verbose {
             self.samples();
         }
-        self.threads();
+        // As cyclictest: where it is quiet, a histogram stands for the lines.
+        if !(self.options.quiet && self.options.histogram > 0) {
+            self.threads();
+        }
         if self.options.histogram > 0 {
             self.histogram();
         }
@@ -84,10 +87,14 @@ impl Lines {
         }
     }
 
+    /// To the byte as cyclictest of rt-tests 2.8 prints it without `--histofall`: bins without a
+    /// sample of any thread are left out, and as many cycles of overflows are named as there are
+    /// bins. Where that is all of them, rt-tests still adds that there are 0 others.
     fn histogram(&self) {
-        let console = self.console;
+        let (console, bins) = (self.console, self.options.histogram);
         println!(console, "# Histogram");
-        for bin in 0..self.options.histogram as usize {
+        let is_met = |bin: &usize| self.all().any(|tally| tally.bin(*bin) > 0);
+        for bin in (0..bins as usize).filter(is_met) {
             print!(console, "{bin:06}");
             for (thread, tally) in self.all().enumerate() {
                 let gap = if thread == 0 { ' ' } else { '\t' };
@@ -96,24 +103,28 @@ impl Lines {
             println!(console);
         }
         type Figure = fn(&Tally) -> u64;
-        let row = |name: &str, width: usize, figure: Figure| {
+        let row = |name: &str, figure: Figure| {
             print!(console, "# {name}:");
-            self.all().for_each(|tally| print!(console, " {:0width$}", figure(&tally)));
+            self.all().for_each(|tally| print!(console, " {:05}", figure(&tally)));
             println!(console);
         };
-        row("Total", 9, |tally| tally.count() - tally.overflows());
-        row("Min Latencies", 5, Tally::least);
-        row("Avg Latencies", 5, |tally| tally.mean() / 100);
-        row("Max Latencies", 5, Tally::most);
-        row("Histogram Overflows", 5, Tally::overflows);
+        row("Min Latencies", Tally::least);
+        row("Avg Latencies", |tally| tally.mean() / 100);
+        row("Max Latencies", Tally::most);
+        row("Histogram Overflows", Tally::overflows);
         println!(console, "# Histogram Overflow at cycle number:");
         for (thread, tally) in self.all().enumerate() {
-            print!(console, "# Thread {thread}:");
-            if tally.overflows() > 0 {
-                print!(console, " {:05}", tally.first_overflow());
+            print!(console, "# Thread {thread}: ");
+            for (index, cycle) in tally.overflow_cycles().enumerate() {
+                let gap = if index == 0 { "" } else { " " };
+                print!(console, "{gap}{cycle:05}");
+            }
+            if tally.overflows() >= bins {
+                print!(console, " # {:05} others", tally.overflows() - bins);
             }
             println!(console);
         }
+        println!(console);
     }
 
     /// What the results cannot be trusted in.

@@ -1,9 +1,12 @@
 //! What a measuring thread has seen, in memory that it shares with the thread that prints.
+//!
+//! As in rt-tests a histogram has as many places for the cycles of overflows as it has bins.
 
 use super::options::Options;
 use rt::Words;
 
-/// One thread's part of the memory: counters, bins of the histogram, and single samples.
+/// One thread's part of the memory: counters, bins of the histogram, as many cycles of samples
+/// beyond it, and single samples.
 #[derive(Clone, Copy)]
 pub struct Tally {
     words: Words,
@@ -19,7 +22,6 @@ enum Of {
     Most,
     Sum,
     Overflows,
-    FirstOverflow,
     Broke,
     Done,
     Missed,
@@ -31,7 +33,7 @@ const HEAD: usize = 16;
 impl Tally {
     /// Words that a thread needs.
     pub fn needs(options: &Options) -> usize {
-        HEAD + options.histogram as usize
+        HEAD + 2 * options.histogram as usize
     }
 
     /// A thread's part; each of `threads` has an equal one.
@@ -63,13 +65,14 @@ impl Tally {
                 let bin = HEAD + value as usize;
                 self.words.set(bin, self.words.get(bin) + 1);
             } else {
-                if self.get(Of::Overflows) == 0 {
-                    self.set(Of::FirstOverflow, count);
+                let overflows = self.get(Of::Overflows);
+                if overflows < self.bins as u64 {
+                    self.words.set(HEAD + self.bins + overflows as usize, count);
                 }
-                self.set(Of::Overflows, self.get(Of::Overflows) + 1);
+                self.set(Of::Overflows, overflows + 1);
             }
         }
-        let place = HEAD + self.bins + count as usize;
+        let place = self.samples_from() + count as usize;
         if verbose && place < self.words.len() {
             self.words.set(place, value);
         }
@@ -121,9 +124,15 @@ impl Tally {
         self.get(Of::Overflows)
     }
 
-    /// The number of the first of them.
-    pub fn first_overflow(&self) -> u64 {
-        self.get(Of::FirstOverflow)
+    /// The cycles of the first of them, counted from 0.
+    pub fn overflow_cycles(&self) -> impl Iterator<Item = u64> + '_ {
+        let kept = self.overflows().min(self.bins as u64) as usize;
+        (0..kept).map(|index| self.words.get(HEAD + self.bins + index))
+    }
+
+    /// Where single samples begin.
+    fn samples_from(&self) -> usize {
+        HEAD + 2 * self.bins
     }
 
     /// The latency that ended the run, or 0.
@@ -148,7 +157,8 @@ impl Tally {
 
     /// The single samples that were kept.
     pub fn samples(&self) -> impl Iterator<Item = u64> + '_ {
-        let room = self.words.len() - HEAD - self.bins;
-        (0..room.min(self.count() as usize)).map(|i| self.words.get(HEAD + self.bins + i))
+        let from = self.samples_from();
+        let room = self.words.len() - from;
+        (0..room.min(self.count() as usize)).map(move |index| self.words.get(from + index))
     }
 }

@@ -86,16 +86,17 @@ pub fn rows(before: &Picture, now: &Picture) -> Vec<String> {
 fn of_threads(before: &Picture, now: &Picture, span: u64) -> Vec<String> {
     let threads = threads(before, now);
     let mut lines = vec![format!(
-        "{:<20} {:>6} {:<10} {:>4} {:>5}",
+        "{:<20} {:<16} {:<10} {:>4} {:>5}",
         "domain", "thread", "state", "prio", "CPU %"
     )];
     let is_counted = threads.iter().any(|(.., had)| had.is_some());
     lines.extend(threads.into_iter().map(|(domain, thread, had)| {
-        let (name, Thread { index, state, priority, .. }) = (&domain.name, thread);
+        let (name, called) = (&domain.name, thread.called());
+        let Thread { state, priority, .. } = thread;
         let cpu = had.map_or("-".to_string(), |had| {
             format!("{:>5.1} {}", words::percent(had, span), bar(had, span, CPU))
         });
-        format!("{name:<20} {index:>6} {state:<10} {priority:>4} {cpu:>5}")
+        format!("{name:<20} {called:<16} {state:<10} {priority:>4} {cpu:>5}")
     }));
     if !is_counted {
         lines.push("\nCPU time of threads: run the system with --control --statistics".to_string());
