@@ -27,12 +27,14 @@ const OF_RESERVATIONS: [Error; 3] = [Error::Overcommitted, Error::TooDeep, Error
 /// What takes two threads that agree on a mutex: `futexes` and `inherit` test that.
 const OF_FUTEXES: [Call; 2] = [Call::CondWait, Call::InheritCondWait];
 /// Errors that no call has made alone: `futexes`, `inherit` and `trains` test them.
-const OF_OTHERS: [Error; 5] = [
+const OF_OTHERS: [Error; 7] = [
     Error::OtherMutex,
     Error::Faulted,
     Error::HelpsAlready,
     Error::NoHelper,
     Error::TooManyHelpers,
+    Error::AlreadyOwner,
+    Error::OtherDomain,
 ];
 
 /// What a run came across.

@@ -97,6 +97,15 @@ impl Sharing<'_> {
         &self.ceilings
     }
 
+    /// A task below a priority that comes before it while it owns something.
+    pub fn delays(&self, priority: u32) -> Option<usize> {
+        let comes = |task: &Sharer| {
+            let held = task.sections.iter().flat_map(|section| &section.mutexes);
+            task.priority < priority && held.map(|it| self.ceilings[*it]).any(|it| it >= priority)
+        };
+        self.tasks.iter().position(comes)
+    }
+
     /// The sections that delay a job of a task at most: B_i is the sum of their lengths.
     pub fn blockers(&self, task: usize) -> Vec<Blocker> {
         let (ceilings, inherit) = self.candidates(task);

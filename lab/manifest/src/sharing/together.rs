@@ -5,6 +5,7 @@ use crate::schema::Manifest;
 use crate::system::{Protocol, Section, Shared, System};
 use crate::values::Values;
 use abi::Rights;
+use abi::boot::ALL_CPUS;
 
 /// A section with whose it is.
 struct Use<'a> {
@@ -19,10 +20,9 @@ struct Use<'a> {
 pub fn together(values: &Values, manifest: &Manifest, system: &System) -> Vec<Problem> {
     let uses = uses(system);
     let Some(first) = uses.first() else { return Vec::new() };
-    let needs_tree = system.needs_tree() || system.kernel == crate::TREE;
-    if needs_tree {
-        let message = "no bound is known of sections under the kernel `tree`";
-        let help = "take another kernel and leave reservations out, or leave `sections` out";
+    if system.reservations.iter().any(|node| node.cpu == ALL_CPUS) {
+        let message = "no bound is known of sections beside the class that all CPUs share";
+        let help = "give each reservation a CPU of its own, or leave `sections` out";
         return vec![values.source.problem(&first.section.at, message, help)];
     }
     let each = uses.iter().filter_map(|one| match &one.section.shared {

@@ -272,3 +272,44 @@ fn tasks_of_several_cpus_that_share_have_no_bound() {
     assert_eq!(fits, [&expected[..], &[("domain other".to_string(), false)]].concat());
     assert!(decided.text().contains("tasks of several CPUs share `display`"));
 }
+
+/// What comes right below the root of the CPU beside the tasks that share: each task with whether
+/// it fits, and how long it is blocked.
+fn beside(reservation: &str) -> Vec<(String, bool, u64)> {
+    let mutex = "[[mutex]]\nname = \"display\"";
+    let decided = sharing_with(mutex, &format!("{reservation}\n{mutex}"));
+    let tasks = decided.document()["cpus"][0]["tasks"].clone();
+    let tasks = tasks.as_array().expect("a list").iter();
+    let of = |task: &serde_json::Value| {
+        let name = task["name"].as_str().expect("a name").to_string();
+        (name, task["fits"] == true, task["blocking_ns"].as_u64().expect("a time"))
+    };
+    let mut all: Vec<_> = tasks.map(of).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn owners_delay_reservations_that_are_less_urgent_than_who_waits() {
+    let leaf = |priority: u32| {
+        let node = format!(
+            "[[reservation]]\nname = \"node\"\npriority = {priority}\nbudget = \"100us\"\n\
+             period = \"90ms\"\ndeadline = \"90ms\"\n"
+        );
+        beside(&node).into_iter().find(|(name, ..)| name == "node").expect("it is there")
+    };
+    let [above, between, below] = [300, 75, 1].map(leaf);
+    assert_eq!([(above.1, above.2), (below.1, below.2)], [(true, 0); 2]);
+    assert!(between.1 && between.2 > 0, "{between:?}");
+    let class = |priority: u32| {
+        let class = format!(
+            "[[reservation]]\nname = \"class\"\npolicy = \"edf\"\npriority = {priority}\n\
+             budget = \"200us\"\nperiod = \"1ms\"\n\n[[reservation]]\nname = \"node\"\n\
+             in = \"class\"\nbudget = \"100us\"\nperiod = \"90ms\"\ndeadline = \"90ms\"\n"
+        );
+        beside(&class).into_iter().map(|(_, fits, _)| fits).collect::<Vec<_>>()
+    };
+    assert_eq!(class(300), [true; 4], "above all that share");
+    let between = class(75);
+    assert_eq!(between.iter().filter(|fits| !**fits).count(), 1, "what is inside has no bound");
+}

@@ -99,6 +99,8 @@ pub fn analyse(system: &System, cpu: u32, tree: Tree) -> (Report, Vec<Delay>) {
     if tasks.iter().all(|task| task.sharer.sections.is_empty()) {
         return (analysis::analyse(&tree), Vec::new());
     }
+    let (leaves, classes) = (leaves(&tree, &tasks, cpu), classes(&tree));
+    let tasks: Vec<&Of> = tasks.into_iter().chain(&leaves).collect();
     let sharers: Vec<Sharer> = tasks.iter().map(|task| task.sharer.clone()).collect();
     let sharing = Sharing::of(&sharers, &shares.protocols);
     let asked = Asked::of(tasks, tree);
@@ -106,6 +108,11 @@ pub fn analyse(system: &System, cpu: u32, tree: Tree) -> (Report, Vec<Delay>) {
     let mut report = asked.report(&sums(&blockers));
     let without = (!report.fits()).then(|| asked.report(&vec![0; asked.tasks.len()]));
     let mut delays = Vec::new();
+    for (class, priority) in classes {
+        if let Some(by) = sharing.delays(priority) {
+            unprotect(&mut report, &class, &asked.tasks[by].name);
+        }
+    }
     for (index, task) in asked.tasks.iter().enumerate() {
         let Some(place) = place(&report, &task.name) else { continue };
         let leaf = &mut report.leaves[place];
@@ -151,7 +158,7 @@ impl<'a> Asked<'a> {
             tasks.iter().map(|task| each.saturating_mul(task.waits)).collect();
         for (index, task) in each_task(&mut tree, &tasks) {
             task.execution = task.execution.saturating_add(switches[index]);
-            task.limit = task.execution;
+            task.limit = task.limit.saturating_add(switches[index]);
         }
         Asked { tasks, tree, switches }
     }
@@ -205,6 +212,43 @@ fn each_task<'t>(tree: &'t mut Tree, tasks: &[&Of]) -> Vec<(usize, &'t mut Task)
         _ => None,
     });
     tasks.collect()
+}
+
+/// The leaves right below the root that share nothing, but are delayed by owners of what tasks
+/// above them wait for.
+fn leaves(tree: &Tree, tasks: &[&Of], cpu: u32) -> Vec<Of> {
+    let Class::FixedPriority(entities) = &tree.class else { return Vec::new() };
+    let leaf = |entity: &Entity| match entity {
+        Entity::Task(leaf) if tasks.iter().all(|task| task.name != leaf.name) => {
+            let (priority, period) = (leaf.priority, leaf.period);
+            let sharer = Sharer { priority, period, sections: Vec::new() };
+            Some(Of { name: leaf.name.clone(), cpu, deadline: leaf.deadline, sharer, waits: 0 })
+        }
+        _ => None,
+    };
+    entities.iter().filter_map(leaf).collect()
+}
+
+/// What else is right below the root and has something inside, with its priority.
+fn classes(tree: &Tree) -> Vec<(String, u32)> {
+    let Class::FixedPriority(entities) = &tree.class else { return Vec::new() };
+    let is_class = |entity: &&Entity| matches!(entity, Entity::Server(_) | Entity::Class(_));
+    let classes = entities.iter().filter(is_class);
+    classes.map(|entity| (entity.name().to_string(), entity.priority())).collect()
+}
+
+/// Of what is in a class below the priority of owners nothing is known.
+fn unprotect(report: &mut Report, class: &str, by: &str) {
+    let why = format!(
+        "`{by}`, which is less urgent than `{class}`, comes before it while it owns what a more \
+         urgent task waits for. Give `{class}` a `priority` above all that share."
+    );
+    let inside = |path: &str| path.split('/').nth(1) == Some(class);
+    for leaf in report.leaves.iter_mut().filter(|leaf| inside(&leaf.path)) {
+        leaf.verdict = Verdict::Unprotected { why: why.clone() };
+        leaf.largest_execution = None;
+        report.classes[0].fits = false;
+    }
 }
 
 /// Which leaf of a report has a name.

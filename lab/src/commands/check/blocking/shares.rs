@@ -2,6 +2,7 @@
 
 use crate::commands::check::tree::loads;
 use abi::Rights;
+use abi::reservation::Inheritance;
 use analysis::Time;
 use analysis::blocking::{Protocol, Section, Sharer};
 use manifest::{Domain, Protocol as Given, Section as Part, Shared, System, Target};
@@ -65,7 +66,7 @@ impl Shares {
         };
         for number in 0..shares.names.len() {
             let (protocol, why) = match number.checked_sub(mutexes) {
-                None => shares.of_mutex(system.mutexes[number].protocol, number),
+                None => shares.of_mutex(inherited(system, number), number),
                 Some(endpoint) => shares.of_server(system, endpoint, number),
             };
             shares.protocols.push(protocol);
@@ -125,6 +126,12 @@ impl Shares {
                 "`{}` is on another CPU than a task that calls it, and for that no bound is known.",
                 server.name
             ))
+        } else if server.reservation.is_some() {
+            Some(format!(
+                "`{}` runs on a reservation, and calls to it have no bound. Leave its \
+                 `reservation` out, so that it runs by its priority.",
+                server.name
+            ))
         } else if u32::from(server.priority) < priority {
             Some(format!(
                 "`{}` has priority {}, and `{}`, which calls it, {priority}: all between them \
@@ -145,6 +152,14 @@ impl Shares {
             let is_here = self.users(number).iter().any(|user| user.cpu == task.cpu);
             why.clone().filter(|_| is_here && ceilings[number] >= task.sharer.priority)
         })
+    }
+}
+
+/// What the owner of a mutex has of those that wait: nothing, where leaves are not lent.
+fn inherited(system: &System, mutex: usize) -> Given {
+    match (system.mutexes[mutex].protocol, system.inheritance) {
+        (Given::Inheritance, Inheritance::None) => Given::Nothing,
+        (protocol, _) => protocol,
     }
 }
 
