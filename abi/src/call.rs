@@ -531,10 +531,6 @@ impl Awaited {
     }
 }
 
-/// What the kernel tells the console, behind a line for each thread, where all threads wait and
-/// nothing will end a wait.
-pub const STUCK: &str = "every thread waits, and nothing will happen";
-
 /// Bits of the mask of [`Call::ThreadExchange`].
 pub mod exchange {
     /// Set the instruction pointer.

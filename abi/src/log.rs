@@ -87,3 +87,7 @@ impl Shape {
         sound.then_some(Shape { level, length, cut: cut == 1 })
     }
 }
+
+/// What the kernel tells the console, behind a line for each thread, where all threads wait and
+/// nothing will end a wait.
+pub const STUCK: &str = "every thread waits, and nothing will happen";

@@ -1,6 +1,7 @@
 //! What blocked threads wait for, by the names of the manifest.
 
-use abi::call::{Awaited, STUCK, ThreadState};
+use abi::call::{Awaited, ThreadState};
+use abi::log::STUCK;
 use manifest::System;
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -5,7 +5,8 @@ use crate::access::{Life, Ref};
 use crate::object::Thread;
 use crate::object::thread::{State, Wait};
 use crate::port::Port;
-use abi::call::{Awaited, STUCK};
+use abi::call::Awaited;
+use abi::log::STUCK;
 
 /// Threads that the console is told of.
 const TOLD: u32 = 100;

@@ -15,10 +15,9 @@ impl<P: Port> Manager<'_, P> {
     pub(super) fn resume(&self, own: Ref<Domain<P>>, slot: u32) -> Result<Done, Error> {
         let at = self.thread(own, slot)?;
         let thread = self.all.open(at);
-        // One that is about to end by a fault goes on with that.
-        if thread.has(flag::SUSPENDED) {
-            thread.clear(flag::SUSPENDED | flag::ENDED);
-        }
+        // One that is about to end by a fault goes on with that: it stands at 0, where nothing is.
+        let ends = thread.context.position().0 == 0;
+        thread.clear(flag::SUSPENDED | if ends { 0 } else { flag::ENDED });
         self.make_ready(at);
         Ok(Done::Nothing)
     }

@@ -147,6 +147,11 @@ mod tests {
         Bounded { name: name.into(), bound, deadline: 5_000, longest: longest.to_vec() }
     }
 
+    /// Without the margin of each line, which the expected text has none of.
+    fn unmargined(text: &str) -> String {
+        text.lines().map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()
+    }
+
     fn spell(time: u64) -> String {
         format!("{time}ns")
     }
@@ -160,7 +165,7 @@ mod tests {
              flight  400ns    500ns  ############...|  80%
              slow    900ns    -      -                 -
         "#]]
-        .assert_eq(&said);
+        .assert_eq(&unmargined(&said));
         let svg = bounded_svg(&tasks, &spell, "a test").unwrap();
         for name in ["flight", "longest 400ns, 80.0 %", "bound 500ns", "a test"] {
             assert!(svg.contains(name), "{name} is missing: {svg}");
@@ -178,7 +183,7 @@ mod tests {
              even  250ns   475ns  500ns    500ns  ########+++++++|     100%
              late  250ns   475ns  500ns    400ns  ##########+++++|!!!  125%
         "#]]
-        .assert_eq(&said);
+        .assert_eq(&unmargined(&said));
         assert_eq!(tasks.each_ref().map(Bounded::exceeds), [false, true]);
         let svg = bounded_svg(&tasks, &spell, "a test").unwrap();
         for name in ["median 250ns, 50.0 %", "95 % 475ns, 95.0 %", "longest 500ns, 125.0 %"] {

@@ -1,7 +1,7 @@
 //! The guest's console: captured, and on request attached to the user's terminal.
 
 use crate::failure;
-use abi::call::STUCK;
+use abi::log::STUCK;
 use rustix::termios::{self, LocalModes, OptionalActions, Termios};
 use std::io::{IsTerminal, Read, Write};
 use std::process::{ChildStdin, ChildStdout};
@@ -59,10 +59,9 @@ impl Printed {
                     let _ = stdout.write_all(&buffer[..count]).and_then(|()| stdout.flush());
                 }
                 let mut text = printed.text.lock().expect("not poisoned");
-                let seen = text.len().saturating_sub(STUCK.len());
+                let seen = text.len().saturating_sub(STUCK.len() + 3);
                 text.extend(&buffer[..count]);
-                let mut new = text[seen..].windows(STUCK.len());
-                if new.any(|window| window == STUCK.as_bytes()) {
+                if has_line(&text[seen..], STUCK) {
                     printed.stuck.store(true, Ordering::Relaxed);
                 }
                 drop(text);
@@ -183,4 +182,10 @@ fn interrupt() {
         failure::interrupted();
     }
     INTERRUPTED.store(true, Ordering::SeqCst);
+}
+
+/// Whether a text has this line.
+fn has_line(text: &[u8], line: &str) -> bool {
+    let mut lines = text.split(|byte| *byte == b'\n');
+    lines.any(|found| found.strip_suffix(b"\r").unwrap_or(found) == line.as_bytes())
 }

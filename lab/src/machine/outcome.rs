@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// Lines of console that a failure shows.
 const SHOWN_LINES: usize = 15;
 
-pub use abi::call::STUCK;
+pub use abi::log::STUCK;
 
 /// How a machine stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]

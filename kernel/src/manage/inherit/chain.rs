@@ -100,6 +100,10 @@ impl<P: Port> Manager<'_, P> {
             }
             self.apply_priority(at, key.into());
             let Some(next) = thread.inherit.waits.get() else { return };
+            // A follower may be listed by more than it has: what is behind it has that.
+            if self.waiters().key(at) >= key {
+                return;
+            }
             let turnstile = self.turnstile(next);
             self.waiters().rekey(&turnstile.waiters, at, key);
             let ends = match turnstile.only.get() {
@@ -149,6 +153,11 @@ impl<P: Port> Manager<'_, P> {
         if self.kernel.trees.may_lend() || !self.preempted() {
             return self.propagate(at);
         }
+        self.follow_anew(at);
+    }
+
+    /// A thread follows whatever has changed of what is lent to it.
+    fn follow_anew(&self, at: Ref<Thread<P>>) {
         // What it was lent and what it is to be lent are no more than these.
         let most = self.all.open(at).priority.get().max(self.urgency(at));
         self.follow_later(at, to_do::LENT, key(most));
@@ -157,10 +166,13 @@ impl<P: Port> Manager<'_, P> {
     /// The waiters in a turnstile have changed, or to which threads it leads. It is listed by what
     /// it lends; those for which that is another priority than before are to follow, and where
     /// leaves are lent all of them: another thread may be the first one. Behind an interrupt that
-    /// is pending it is a follower itself, and still listed as before for the rest.
+    /// is pending it is a follower itself, and still listed as before for the rest. Until then what
+    /// it is listed by may differ by more than this change: who is reached by that follows by
+    /// itself.
     pub(super) fn reorder(&self, at: Ref<Thread<P>>) -> Ends<P> {
         let (turnstile, mut ends) = (self.turnstile(at), [None; HELPERS]);
         let (mut polls, mut later) = (false, false);
+        let is_behind = self.all.open(at).inherit.to_do.get() & to_do::ORDER != 0;
         let first = self.waiters().first(&turnstile.waiters);
         let first = first.map_or(0, |first| self.waiters().key(first));
         for (which, to) in turnstile.leads() {
@@ -178,7 +190,10 @@ impl<P: Port> Manager<'_, P> {
                 }
                 polls = !self.kernel.variant.tree;
                 lenders.rekey(self.all.open(to).inherit.lenders(which), at, key);
-                ends[which.index()] = Some(to);
+                match is_behind {
+                    true => self.follow_anew(to),
+                    false => ends[which.index()] = Some(to),
+                }
             } else if self.kernel.trees.may_lend() {
                 ends[which.index()] = Some(to);
             }

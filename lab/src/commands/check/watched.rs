@@ -1,4 +1,4 @@
-//! Whether the supervisor notices in time that a program makes no progress, and what the
+//! Whether the supervisor can make a program that makes no progress again in time, and what the
 //! supervisor itself costs others.
 
 use super::shared::{OnCpu, reports};
@@ -8,7 +8,7 @@ use analysis::Overheads;
 use manifest::{Domain, System};
 use std::collections::BTreeSet;
 
-/// What can keep the supervisor from noticing missing heartbeats.
+/// What can keep the supervisor from making programs again whose heartbeats are missing.
 pub fn notes(system: &System) -> Option<String> {
     let watcher = &system.domains[system.supervisor?];
     let beats = |domain: &&Domain| domain.restart.as_ref().is_some_and(|it| it.heartbeat.is_some());
@@ -16,28 +16,29 @@ pub fn notes(system: &System) -> Option<String> {
     let may_hold = |domain: &&Domain| {
         domain.name != watcher.name
             && runs_on(system, domain, cpu_of(system, watcher))
-            && level(system, domain) >= level(system, watcher)
+            && level(system, domain, domain.max_priority)
+                >= level(system, watcher, watcher.priority)
             && !is_limited(system, domain)
     };
     let names: Vec<String> =
         system.domains.iter().filter(may_hold).map(|it| format!("`{}`", it.name)).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "heartbeats, such as that of `{}`, are not missed while {} runs, which is as urgent as \
-             the supervisor or more and has no limit: give `[supervisor]` a higher `priority`, or \
-             the other a lower one or a `budget`",
+            "programs whose heartbeats are missing, such as `{}`, are not made again while {} \
+             runs, which is as urgent as the supervisor or more and has no limit: give \
+             `[supervisor]` a higher `priority`, or the other a lower one or a `budget`",
             watched.name,
             names.join(" or ")
         )
     })
 }
 
-/// How urgent a domain's threads are below the root, at most.
-fn level(system: &System, domain: &Domain) -> u32 {
+/// How urgent threads of a domain that have this priority are below the root.
+fn level(system: &System, domain: &Domain, priority: u8) -> u32 {
     let above = |at: &usize| system.reservations[*at].class;
     let top = std::iter::successors(domain.reservation, above).last();
     match top.map(|top| system.reservations[top].share) {
-        None => domain.max_priority.into(),
+        None => priority.into(),
         Some(Share::Priority(priority)) => priority.into(),
         Some(_) => system.shared_priority.into(),
     }
@@ -114,7 +115,7 @@ pub fn reason(system: &System) -> String {
         None => format!(
             " Without the supervisor, which runs at priority {} without a limit, it fits: give \
              supervised domains a `max_priority`, and `[supervisor]` a `priority`, below its own.",
-            domain.max_priority
+            domain.priority
         ),
     }
 }

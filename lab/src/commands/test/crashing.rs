@@ -29,7 +29,7 @@ name = \"judge\"
 program = \"crash\"
 priority = 100
 args = { how = \"panic\" }
-caps = [{console}{ name = \"system\", system = true }]
+{log}caps = [{console}{ name = \"system\", system = true }]
 ";
 
 /// What the faults are called, each with a file that both machines name.

@@ -104,12 +104,16 @@ impl Made {
             match (moment.event, kind) {
                 (Event::Destroy, Some(kind)) => self.add(kind_name(kind)),
                 (Event::Fault, _) => {
-                    FaultKind::from_code(moment.argument).map(|kind| self.add(fault_name(kind)));
+                    if let Some(kind) = FaultKind::from_code(moment.argument) {
+                        self.add(fault_name(kind));
+                    }
                 }
                 _ => {}
             }
         }
-        FaultPath::of(section).map(|path| self.add(path_name(path)));
+        if let Some(path) = FaultPath::of(section) {
+            self.add(path_name(path));
+        }
     }
 
     fn add(&mut self, what: String) {
