@@ -7,7 +7,10 @@ use rt::futex::{self, Identity, Scope};
 /// once, and passes them to what it locks.
 #[derive(Clone, Copy, Debug)]
 pub struct ThreadId {
-    ids: Identity,
+    /// That in its domain, and in the high half the number of the domain: two values in all, which
+    /// travel in registers.
+    own: u64,
+    shared: u32,
     /// It is the calling thread's alone.
     local: PhantomData<*const ()>,
 }
@@ -15,21 +18,24 @@ pub struct ThreadId {
 impl ThreadId {
     /// That of the calling thread.
     pub fn current() -> ThreadId {
-        ThreadId { ids: futex::identity(), local: PhantomData }
+        let Identity { own, shared, domain } = futex::identity();
+        // A domain's number is never 0.
+        let own = u64::from(domain | 1) << 32 | u64::from(own);
+        ThreadId { own, shared, local: PhantomData }
     }
 
     /// The id in a scope.
     #[inline(always)]
     pub fn of(self, scope: Scope) -> u32 {
         match scope {
-            Scope::Domain => self.ids.own,
-            Scope::Shared => self.ids.shared,
+            Scope::Domain => self.own as u32,
+            Scope::Shared => self.shared,
         }
     }
 
     /// The number of its domain, in the high half of a word, never 0.
     #[inline(always)]
     pub(crate) fn domain(self) -> u64 {
-        u64::from(self.ids.domain | 1) << 32
+        self.own & !0 << 32
     }
 }

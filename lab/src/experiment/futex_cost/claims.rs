@@ -21,6 +21,9 @@ pub(super) const SETTING: Setting = &[
 
 /// What is taken for the same.
 pub(super) const SAME: f64 = 1.02;
+/// The same of the worst of a few samples: one may meet an event that the others do not, in a call
+/// of some 300 instructions.
+pub(super) const SAME_AT_WORST: f64 = 1.06;
 
 /// All claims.
 pub fn claims() -> Vec<Spec> {
@@ -64,7 +67,7 @@ fn robustness() -> Vec<Spec> {
                 };
                 most(ATTACKED.map(of))
             })
-            .lies(AtMost(SAME), "the ledger: no change; choice: within 2 %"),
+            .lies(AtMost(SAME_AT_WORST), "the ledger: no change; choice: within 6 %, one event"),
         claim("S2H-C04", "free mutexes need no system call", SETTING)
             .figure("the longer of lock and unlock, instructions", "", |r| {
                 most([LOCK, UNLOCK].map(|metric| at(r, metric, 0)))

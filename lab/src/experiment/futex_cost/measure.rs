@@ -109,7 +109,7 @@ fn limits(measured: &mut Measured, kernel: &str) -> Result<()> {
             worst = worst.max(of.worst(metric, &attacked(&case))? / of.worst(metric, &case)?);
         }
         let name = format!("{metric}: the worst beside an attack by the worst without");
-        limits.push(limit(name, worst, SAME, "times"));
+        limits.push(limit(name, worst, super::claims::SAME_AT_WORST, "times"));
     }
     for metric in FREE {
         let value = of.median(metric, &case(1, 1))?;
