@@ -36,7 +36,7 @@ const FILES: [&str; 9] =
     ["answer", "call", "error", "futex", "lib", "message", "object", "reservation", "rights"];
 
 /// Enumerations whose variants have codes: the file of the crate, the name.
-const ENUMERATIONS: [(&str, &str); 15] = [
+const ENUMERATIONS: [(&str, &str); 16] = [
     ("call", "Call"),
     ("call", "Timeout"),
     ("call", "Fact"),
@@ -44,6 +44,7 @@ const ENUMERATIONS: [(&str, &str); 15] = [
     ("call", "Setting"),
     ("call", "Observe"),
     ("call", "ThreadState"),
+    ("call", "Awaited"),
     ("error", ERRORS),
     ("futex", "Scope"),
     ("message", "FaultKind"),

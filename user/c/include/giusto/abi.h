@@ -420,6 +420,22 @@ enum giusto_thread_state {
     GIUSTO_THREAD_STATE_WAITING = 6,
 };
 
+/** What a blocked thread waits for, in the state of a row of `Table::Thread`. */
+enum giusto_awaited {
+    /** An instant, or nothing. */
+    GIUSTO_AWAITED_TIME = 1,
+    /** To send to or to receive from an endpoint, by its place in the kernel's table. */
+    GIUSTO_AWAITED_ENDPOINT = 2,
+    /** A notification, by its place. */
+    GIUSTO_AWAITED_NOTIFICATION = 3,
+    /** A stack of a train, by its place. */
+    GIUSTO_AWAITED_TRAIN = 4,
+    /** The answer of a thread, by one more than its place; 0: not known of which. */
+    GIUSTO_AWAITED_ANSWER = 5,
+    /** A mutex or condition, by its address. */
+    GIUSTO_AWAITED_WORDS = 6,
+};
+
 /**
  * Why a system call did not do what was asked. Nothing has changed when a call returns an error,
  * with two exceptions: `Status::in_receive` says that the send half of a combined operation was
