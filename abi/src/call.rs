@@ -489,6 +489,24 @@ pub enum ThreadState {
     Waiting = 6,
 }
 
+impl ThreadState {
+    /// All states with what they are called, in the order of their codes.
+    pub const ALL: [(ThreadState, &str); 6] = [
+        (ThreadState::Ready, "ready"),
+        (ThreadState::Suspended, "suspended"),
+        (ThreadState::Sending, "sending"),
+        (ThreadState::Receiving, "receiving"),
+        (ThreadState::Calling, "calling"),
+        (ThreadState::Waiting, "waiting"),
+    ];
+
+    /// What the state in the low byte of a word is called, if there is such a state.
+    pub fn name_of(word: u64) -> Option<&'static str> {
+        let code = word as u8;
+        ThreadState::ALL.iter().find(|(state, _)| *state as u8 == code).map(|(_, name)| *name)
+    }
+}
+
 /// What a blocked thread waits for, in the state of a row of [`Table::Thread`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]

@@ -99,7 +99,7 @@ pub fn told(console: &str, system: &System) -> Vec<Wait> {
         domain: wait.domain.to_string(),
         thread: wait.thread.map(str::to_string),
         index: wait.index,
-        state: state(wait.word & 0xff),
+        state: ThreadState::name_of(wait.word).unwrap_or("?"),
         awaited: objects.spelled(wait.word, &domain_of).unwrap_or("nothing".to_string()),
     };
     waits.iter().map(told).collect()
@@ -122,20 +122,6 @@ fn read(line: &str) -> Option<Read<'_>> {
         None => (thread, None),
     };
     Some(Read { domain, thread: name, index: number(index)?, word: number(word)? })
-}
-
-/// What a state is called.
-pub fn state(code: u64) -> &'static str {
-    const STATES: [(ThreadState, &str); 6] = [
-        (ThreadState::Ready, "ready"),
-        (ThreadState::Suspended, "suspended"),
-        (ThreadState::Sending, "sending"),
-        (ThreadState::Receiving, "receiving"),
-        (ThreadState::Calling, "calling"),
-        (ThreadState::Waiting, "waiting"),
-    ];
-    let known = STATES.iter().find(|(state, _)| *state as u64 == code);
-    known.map_or("?", |(_, name)| name)
 }
 
 #[cfg(test)]

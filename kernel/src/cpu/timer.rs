@@ -175,12 +175,13 @@ impl<P: Port> Cpu<P> {
     /// The timer's interrupt has done its work. What was due by `now` and is not served is
     /// deferred, or interrupts again at once: that is for the thread that runs next to tell, and
     /// known behind the decision if there is one to come. With several CPUs an interrupt that has
-    /// `served` nothing was for a deadline that is lower or was taken back elsewhere: lower ones
-    /// wait for the tick point now, else each of many that are taken back would interrupt.
+    /// `served` nothing was for a tick point, or for a deadline that is lower or was taken back
+    /// elsewhere: lower ones wait for the next tick point now, else each of many that are taken
+    /// back would interrupt.
     #[inline(always)]
     pub fn timer_served(&self, now: u64, served: bool) {
         self.armed.set(NEVER);
-        if P::SMP && !served && self.floor.get() == NONE_DEFERRED {
+        if P::SMP && !served {
             self.deferred_until.set(self.next_tick(now));
         }
         if self.none_to_defer(now) {

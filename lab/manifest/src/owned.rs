@@ -30,7 +30,7 @@ pub fn cap(system: &System, target: Target) -> Capability {
     Capability { name, target, rights, badge: 0 }
 }
 
-/// None: nobody holds it, or also one that is not supervised.
+/// None: it has no holder, or also one that is not supervised.
 fn holders(system: &System, booted: usize, target: Target) -> Option<Holders> {
     let mut holders = holding(system, target, Rights::NONE);
     if let Target::Notification(index) = target {

@@ -2,8 +2,8 @@
 
 use super::channel::Answer;
 use super::entry::{self, Entry};
-use crate::waits;
 use abi::boot::name_bytes;
+use abi::call::ThreadState;
 use abi::control::{self, Row};
 use abi::reservation::{Budget, Policy, Server, Share, Timing, Window};
 use anyhow::{Context, Result};
@@ -182,7 +182,7 @@ fn thread(
     };
     Thread {
         index: row.index,
-        state: waits::state(row.state),
+        state: ThreadState::name_of(row.state).unwrap_or("?"),
         name: Some(text([row.name_low, row.name_high])).filter(|name| !name.is_empty()),
         awaited: entry.objects.spelled(row.awaits, &|_| None),
         priority: row.priority,

@@ -175,13 +175,8 @@ fn ends_well(one: &Configuration) -> Result<()> {
 /// Nothing is lost by restarts, which the program `tally` looks at itself, and each of them is told
 /// and has a reason in the accounts.
 fn overruns(one: &Configuration) -> Result<()> {
-    let mut system = one.load()?;
-    let left = system.add_accounts();
-    let outcome = one.boot(&system, |boot: Boot| machine::boot(&boot.inspect(false)))?;
-    let failure = outcome.failure();
-    ensure!(failure.is_none(), failure.unwrap_or_default());
+    let (outcome, told) = accounted(one)?;
     in_order(&outcome.console, &["restarted", "what is in use is as before"])?;
-    let told = Accounts::told(&outcome, &system, left.as_ref(), &BTreeMap::new());
     let restarts: u64 = one.args[0].1.parse()?;
     let of = |name| told.of(name).with_context(|| format!("{name} had a reservation"));
     let (spender, late, steady) = (of("spender")?, of("late")?, of("steady")?);
@@ -194,14 +189,20 @@ fn overruns(one: &Configuration) -> Result<()> {
     Ok(())
 }
 
-/// The monitor says what the kernel leaves in its accounts.
-fn overload(one: &Configuration) -> Result<()> {
+/// Boots a system that is to end well: what it printed, and the accounts that its kernel left.
+fn accounted(one: &Configuration) -> Result<(Outcome, Accounts)> {
     let mut system = one.load()?;
     let left = system.add_accounts();
     let outcome = one.boot(&system, |boot: Boot| machine::boot(&boot.inspect(false)))?;
     let failure = outcome.failure();
     ensure!(failure.is_none(), failure.unwrap_or_default());
     let told = Accounts::told(&outcome, &system, left.as_ref(), &BTreeMap::new());
+    Ok((outcome, told))
+}
+
+/// The monitor says what the kernel leaves in its accounts.
+fn overload(one: &Configuration) -> Result<()> {
+    let (outcome, told) = accounted(one)?;
     let vision = told.of("vision").context("vision had a reservation")?;
     ensure!(vision.missed == Some(2) && vision.overruns == Some(2), "{vision:?}");
     let told_of = ["vision: has used its budget up in job 1", "vision: job 2 is late, by "];
@@ -215,13 +216,8 @@ fn overload(one: &Configuration) -> Result<()> {
 
 /// A monitor changes the budget of what is late, and that is in time from then on.
 fn relief(one: &Configuration) -> Result<()> {
-    let mut system = one.load()?;
-    let left = system.add_accounts();
-    let outcome = one.boot(&system, |boot: Boot| machine::boot(&boot.inspect(false)))?;
-    let failure = outcome.failure();
-    ensure!(failure.is_none(), failure.unwrap_or_default());
+    let (outcome, told) = accounted(one)?;
     in_order(&outcome.console, &["vision: job 1 is late", "has 5000 us of 20000 us from now on"])?;
-    let told = Accounts::told(&outcome, &system, left.as_ref(), &BTreeMap::new());
     let vision = told.of("vision").context("vision had a reservation")?;
     ensure!(vision.missed == Some(1) && vision.jobs >= 3, "{vision:?}");
     is_never_late(&told, "control")
@@ -229,12 +225,7 @@ fn relief(one: &Configuration) -> Result<()> {
 
 /// Jobs that are released while the one before runs have deadlines of their own.
 fn overlap(one: &Configuration) -> Result<()> {
-    let mut system = one.load()?;
-    let left = system.add_accounts();
-    let outcome = one.boot(&system, |boot: Boot| machine::boot(&boot.inspect(false)))?;
-    let failure = outcome.failure();
-    ensure!(failure.is_none(), failure.unwrap_or_default());
-    let told = Accounts::told(&outcome, &system, left.as_ref(), &BTreeMap::new());
+    let (_, told) = accounted(one)?;
     let of = |name| told.of(name).with_context(|| format!("{name} had a reservation"));
     let (bulk, urgent) = (of("bulk")?, of("urgent")?);
     ensure!(bulk.missed == Some(0) && bulk.jobs >= 45, "{bulk:?}");

@@ -82,7 +82,7 @@ fn emulator_of(pid: u32) -> Option<u32> {
     children.find(|child| program(*child).is_some_and(|its| Some(its) != program(pid)))
 }
 
-/// Whether a process runs, which nobody may have waited for after its end.
+/// Whether a process runs, and is not one that has ended and was not waited for.
 fn lives(pid: u32) -> bool {
     let state = fs::read_to_string(of_process(pid).join("stat")).ok();
     let state = state.as_deref().and_then(|text| text.rsplit_once(") "));

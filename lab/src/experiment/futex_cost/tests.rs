@@ -45,7 +45,7 @@ fn other_figures_contradict() {
     contradicted(&of(MUTEX_WAKE, case(1024, 1), 520), &["S2H-C01"]);
     contradicted(&of(TIMEOUT, case(1, 64), 420), &["S2H-C01"]);
     contradicted(&of(HASHED_WAKE, case(1, 1024), 60), &["S2H-C02"]);
-    contradicted(&of(COND_WAIT, attacked(&case(4, 1)), 560), &["S2H-C03a"]);
+    contradicted(&of(COND_WAIT, attacked(&case(4, 1)), 520), &["S2H-C03a"]);
     contradicted(&of(UNLOCK, case(1, 1), 93), &["S2H-C04"]);
     contradicted(&of(REQUEUE_ALL, case(256, 1), 600), &["S2H-C05", "S2H-C01"]);
     expect(&EXPERIMENT, &made_up(good, 10), Verdict::Contradicted, &["S2H-C06"]);

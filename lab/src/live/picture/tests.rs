@@ -27,7 +27,7 @@ fn entry() -> Entry {
             held(3, true, "leaf", Some([5, 6])),
             held(3, false, "task", None),
         ],
-        objects: waits::Objects::default(),
+        objects: crate::waits::Objects::default(),
         path: PathBuf::new(),
     }
 }

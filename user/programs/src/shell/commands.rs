@@ -144,7 +144,7 @@ fn ps(shell: &Shell, _: &str) {
     print!(shell.console, "  {:<16} {:>7} {:>9}", "threads of", "number", "priority");
     println!(shell.console, " {:>12} {:>12}  state", "CPU time", "stack");
     for (index, row) in shell.rows(Table::Thread) {
-        let Some(state) = state(row.results[0] & 0xff) else { continue };
+        let Some(state) = ThreadState::name_of(row.results[0]) else { continue };
         let domain = shell.domains().find(|domain| domain.index == row.words[0]);
         let Some(domain) = domain else { continue };
         let title = domain.title_of(shell.system(), index);
@@ -170,18 +170,6 @@ fn time(shell: &Shell, thread: u64) {
         }
         Err(_) => print!(shell.console, " {:>12}", "-"),
     }
-}
-
-fn state(code: u64) -> Option<&'static str> {
-    const STATES: [(ThreadState, &str); 6] = [
-        (ThreadState::Ready, "ready"),
-        (ThreadState::Suspended, "suspended"),
-        (ThreadState::Sending, "sending"),
-        (ThreadState::Receiving, "receiving"),
-        (ThreadState::Calling, "calling"),
-        (ThreadState::Waiting, "waiting"),
-    ];
-    STATES.into_iter().find(|(state, _)| *state as u64 == code).map(|(_, name)| name)
 }
 
 fn mem(shell: &Shell, _: &str) {
