@@ -56,13 +56,10 @@ impl<P: Port> Manager<'_, P> {
     /// The same where priorities are lent. Behind an interrupt that is pending the rest follows.
     pub(super) fn follow_priority(&self, mut at: Ref<Thread<P>>) {
         loop {
-            let (thread, urgency) = (self.all.open(at), self.urgency(at));
-            let (key, raises) = (key(urgency), urgency > thread.priority.get());
-            if raises && !self.kernel.variant.tree {
-                return self.raise(at, key);
-            }
+            let urgency = self.urgency(at);
+            let key = key(urgency);
             self.apply_priority(at, urgency);
-            let Some(next) = thread.inherit.waits.get() else { return };
+            let Some(next) = self.all.open(at).inherit.waits.get() else { return };
             let before = self.waiters().key(at);
             if before == key {
                 return;
@@ -88,9 +85,9 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
-    /// A thread is lent a priority, as a key: it has at least that, and so has each behind it in
-    /// its chains. Behind an interrupt that is pending the rest follows. Not where a tree orders
-    /// threads.
+    /// A thread is lent a priority, as a key, which it is not listed by yet: it has at least that,
+    /// and so has each behind it in its chains. Behind an interrupt that is pending the rest
+    /// follows. Not where a tree orders threads.
     fn raise(&self, mut at: Ref<Thread<P>>, key: u8) {
         let lenders = self.lenders(ByEdge::OWNER);
         loop {
@@ -100,7 +97,7 @@ impl<P: Port> Manager<'_, P> {
             }
             self.apply_priority(at, key.into());
             let Some(next) = thread.inherit.waits.get() else { return };
-            // A follower may be listed by more than it has: what is behind it has that.
+            // A follower may be listed by more than it has: it looks itself what is behind it.
             if self.waiters().key(at) >= key {
                 return;
             }
