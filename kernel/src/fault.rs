@@ -133,7 +133,7 @@ impl<S: System> Entry<S> {
 
     /// The code that a thread has entered has faulted: the thread is back where it has entered,
     /// with an error. The domain's people are told; what its handler would be told is another
-    /// domain's. Between steps it faults again, as in [`Entry::stop_unhandled`].
+    /// domain's. Between steps it faults again.
     #[cold]
     #[inline(never)]
     fn fault_inside(&self, me: Ref<Thread<S::Port>>, fault: Fault, instruction: u64) {
@@ -141,11 +141,8 @@ impl<S: System> Entry<S> {
         if !thread.has(flag::GOES_BACK) {
             self.note(Event::Fault, me, fault.kind as u32, 0);
             self.manage().tell_console(me, fault, instruction);
-            thread.set(flag::GOES_BACK);
         }
-        if !self.manage().go_back(me, Error::Faulted) {
-            self.hold(me).context.set_instruction(0);
-        }
+        self.manage().go_back(me, Error::Faulted);
     }
 
     /// The handler has answered the fault of `thread`. Returns it if it is ready.

@@ -96,11 +96,11 @@ impl<P: Port> Manager<'_, P> {
         false
     }
 
-    /// The thread with this id that is in the caller's domain, or that comes back to it.
+    /// The thread with this id that is in the caller's domain, or comes back to it, and is not about
+    /// to leave it.
     fn owner_of(&self, caller: Caller<P>, id: u32) -> Option<Ref<Thread<P>>> {
         let found = identity::named(self.kernel, Scope::Domain, caller.domain, id);
-        let is_here = |at: &_| self.domains_of(*at).any(|domain| domain == caller.domain);
-        found.filter(|at| id != 0 && is_here(at))
+        found.filter(|at| id != 0 && self.stays_in(*at, caller.domain))
     }
 
     /// Whether the thread in the caller's domain that had this id is ending, and has not yet left

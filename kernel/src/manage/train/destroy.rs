@@ -1,9 +1,9 @@
 //! The end of a train: who waits for a stack is told, who is inside goes back to the nearest domain
 //! that stays, and the stacks go.
 
-use crate::access::{Life, Ref};
+use crate::access::Ref;
 use crate::manage::Manager;
-use crate::object::{Activation, Thread, Train};
+use crate::object::{Thread, Train};
 use crate::port::Port;
 use abi::Error;
 
@@ -70,10 +70,7 @@ impl<P: Port> Manager<'_, P> {
     #[cold]
     #[inline(never)]
     pub(crate) fn leaves_ended_trains(&self, me: Ref<Thread<P>>) -> bool {
-        let ends = |stack: &Ref<Activation<P>>| {
-            let train = self.all.open(*stack).train.get();
-            train.is_some_and(|train| train.life() == Life::Dying)
-        };
+        let ends = |stack: &_| self.is_ending(*stack);
         let Some(stack) = self.activations_of(me).filter(ends).last() else { return false };
         if !self.leaves_nothing(me, stack) {
             return true;

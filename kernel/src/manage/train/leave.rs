@@ -29,10 +29,19 @@ impl<P: Port> Manager<'_, P> {
         !self.preempted()
     }
 
+    /// A thread runs nothing any more in the domain that it has entered last, whatever resumes it:
+    /// it would fault at 0, where nothing is mapped, and go on to leave by that.
+    fn begin_to_leave(&self, at: Ref<Thread<P>>) {
+        let thread = self.all.open(at);
+        thread.set(flag::GOES_BACK);
+        thread.context.set_instruction(0);
+    }
+
     /// A thread that runs, or that is blocked in nothing, goes back with an error to where it has
     /// entered the domain that it is in. False: not yet, an interrupt is pending.
     pub(crate) fn go_back(&self, at: Ref<Thread<P>>, error: Error) -> bool {
         if let Some(stack) = self.all.open(at).inside.get() {
+            self.begin_to_leave(at);
             if !self.leaves_nothing(at, stack) || !self.gives_up_caller(at) {
                 return false;
             }
@@ -47,6 +56,9 @@ impl<P: Port> Manager<'_, P> {
     pub(crate) fn bring_home(&self, at: Ref<Thread<P>>, error: Error) -> bool {
         if self.all.open(at).state.get() != State::Ready {
             self.cancel(at, error);
+            if self.all.open(at).inside.get().is_some() {
+                self.begin_to_leave(at);
+            }
             if self.preempted() {
                 return false;
             }

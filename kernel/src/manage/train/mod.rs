@@ -16,7 +16,8 @@ mod fast;
 mod leave;
 
 use super::Manager;
-use crate::access::Ref;
+use crate::access::{Life, Ref};
+use crate::object::thread::flag;
 use crate::object::{Activation, Domain, Thread, Train};
 use crate::port::{Context, Port};
 use abi::call::Call;
@@ -76,6 +77,26 @@ impl<P: Port> Manager<'_, P> {
     ) -> impl Iterator<Item = Ref<Domain<P>>> + '_ {
         let before = self.activations_of(at).filter_map(|at| self.all.open(at).from.get());
         core::iter::once(self.domain_of(at)).chain(before)
+    }
+
+    /// Whether a thread is in a domain, or will come back to it, and is not taken out of there.
+    pub(in crate::manage) fn stays_in(&self, at: Ref<Thread<P>>, domain: Ref<Domain<P>>) -> bool {
+        let (mut here, mut found) = (self.domain_of(at), false);
+        let mut leaves = self.all.open(at).has(flag::GOES_BACK);
+        for visit in self.activations_of(at) {
+            // With a domain it leaves all that it has entered from there.
+            found = (found || here == domain && !leaves) && !self.is_ending(visit);
+            leaves = false;
+            let Some(from) = self.all.open(visit).from.get() else { return false };
+            here = from;
+        }
+        found || here == domain
+    }
+
+    /// Whether the train of an activation is ending.
+    pub(super) fn is_ending(&self, visit: Ref<Activation<P>>) -> bool {
+        let train = self.all.open(visit).train.get();
+        train.is_some_and(|train| train.life() == Life::Dying)
     }
 
     /// The outermost activation by which a thread is in a domain that is not its own.

@@ -37,6 +37,12 @@ fn mutex(call: Call, expected: u32) -> Regs {
     Regs::call(number(call, Scope::Domain, Timeout::Never), &[at, expected.into()])
 }
 
+/// A wait for the mutex at an address.
+fn mutex_at(at: u64, expected: u32) -> Regs {
+    let call = number(Call::InheritWait, Scope::Domain, Timeout::Never);
+    Regs::call(call, &[at, expected.into()])
+}
+
 /// Takes a free mutex, or waits for it.
 fn lock<S: System<Port = Host>>(board: &Board<S>, thread: u32) {
     let pair = board.read(1, MUTEX);
@@ -219,6 +225,45 @@ fn a_visitor_is_taken_out_with_a_mutex() {
     }
 }
 
+/// It is resumed between two steps of that: it runs nothing of the domain any more, in which its
+/// mutex has another owner, and none there waits for it.
+#[test]
+fn a_visitor_that_is_resumed_meanwhile_goes_home() {
+    let cancel = system(Call::ThreadExchange, &[THREAD + 2, 0, 0, 0, 0, exchange::CANCEL]);
+    let mut resumed = 0;
+    for polls in 0..4 {
+        let board = locked(&[(1, 10), (2, 20), (1, 30), (1, 40), (1, 25)]);
+        board.wait(1_000_000);
+        lock(&board, 3);
+        assert_eq!((board.running(), urgency(&board, 2)), (Some(2), 30));
+        board.does(2, sleep(u64::MAX));
+        board.succeeds(5, system(Call::ThreadSuspend, &[THREAD + 2]));
+        board.host.interrupt_after(polls);
+        board.call(cancel);
+        board.settle();
+        if board.thread(2).inside.get().is_none() {
+            continue;
+        }
+        assert_eq!(board.running(), Some(3), "it owns the mutex now");
+        resumed += 1;
+        let marked = id(&board, 2) | WAITERS;
+        board.write(1, MUTEX + 1, marked.into());
+        let at = buffer(1) + 8 * (MUTEX + 1) as u64;
+        board.succeeds(3, system(Call::ThreadResume, &[THREAD + 2]));
+        board.does(3, mutex_at(at, marked));
+        board.sees(3, Ok(()));
+        assert_eq!(board.regs.get().args[0], OWNER_DIED, "it owns something there still");
+        board.check_all();
+        board.does(3, sleep(u64::MAX));
+        board.does(5, sleep(u64::MAX));
+        assert_eq!((board.running(), position(&board, 2).0), (Some(2), 0), "it goes on inside");
+        board.fault(Fault { kind: FaultKind::Memory, detail: 0, code: 4 });
+        board.sees(2, Err(Error::Faulted));
+        assert!(board.thread(2).inside.get().is_none());
+    }
+    assert!(resumed > 0, "no step was between");
+}
+
 /// It waits for another mutex there when the train ends, and two threads wait behind it: one owns
 /// what it has owned, the other waits for that one, and neither is any more in a chain that goes on
 /// to the other mutex.
@@ -228,9 +273,7 @@ fn a_visitor_that_waits_is_taken_out_with_a_mutex() {
         let board = locked(&[(1, 10), (2, 20), (1, 30), (1, 40), (1, 25)]);
         let marked = id(&board, 4) | WAITERS;
         board.write(1, MUTEX + 1, marked.into());
-        let at = buffer(1) + 8 * (MUTEX + 1) as u64;
-        let call = number(Call::InheritWait, Scope::Domain, Timeout::Never);
-        board.does(2, Regs::call(call, &[at, marked.into()]));
+        board.does(2, mutex_at(buffer(1) + 8 * (MUTEX + 1) as u64, marked));
         assert_eq!(board.thread(2).state.get(), State::Waiting);
         board.wait(1_000_000);
         lock(&board, 3);
