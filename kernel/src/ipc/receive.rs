@@ -6,7 +6,7 @@ use super::plan::IpcTimeout;
 use super::transfer::{Message, acceptable};
 use crate::access::Ref;
 use crate::entry::Entry;
-use crate::object::thread::{Continuation, Outgoing, State, Wait, flag};
+use crate::object::thread::{Begins, Continuation, Outgoing, State, Wait, flag};
 use crate::object::{Endpoint, Notification, Thread};
 use crate::port::{Context, Port};
 use crate::sched::Scheduler;
@@ -392,7 +392,7 @@ impl<S: System> Entry<S> {
         self.again(receiver);
         self.hold(receiver).become_ready();
         if S::Scheduler::TREE {
-            self.hold(receiver).starts.set(self.cpu, true);
+            self.hold(receiver).begins.set(self.cpu, Begins::Again);
         }
         if !self.hold(receiver).runnable() {
             return;

@@ -7,7 +7,7 @@ use crate::access::{Life, Ref};
 use crate::object::capability::{Cap, Capability};
 use crate::object::inherit::NO_CEILING;
 use crate::object::memory::{Frames, MAX_PAGES};
-use crate::object::thread::{Continuation, Turn, flag};
+use crate::object::thread::{Begins, Continuation, Turn, flag};
 use crate::object::{Domain, Endpoint, Notification, Pooled, Thread, Weak};
 use crate::pool::Pool;
 use crate::port::{Context, Port, Space};
@@ -228,7 +228,7 @@ impl<P: Port> Manager<'_, P> {
             thread.inherit.serves.set(0);
         }
         if P::TREE {
-            thread.starts.set(&self.all, true);
+            thread.begins.set(&self.all, Begins::Started);
             thread.reservation.set(&self.all, domain.reservation.get());
         }
         thread.domain.set(&self.all, target);

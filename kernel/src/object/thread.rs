@@ -145,8 +145,20 @@ pub mod flag {
     pub const LENDS: u32 = 32;
     /// It has stopped at a fault that none handles: to all that wait for it, it has ended.
     pub const ENDED: u32 = 64;
-    /// It has faulted in a domain that it has entered, and is about to leave that with an error.
+    /// It is about to leave the domain that it has entered last with an error: it runs no
+    /// instruction there any more, and owns nothing there that others could wait for.
     pub const GOES_BACK: u32 = 128;
+}
+
+/// What a job of a thread begins with, where a tree decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begins {
+    /// The thread is ready.
+    Awake,
+    /// What it first waits for: until then it starts up.
+    Started,
+    /// The same, but it is ready since that has come: an interrupt went first, and it looks again.
+    Again,
 }
 
 /// The turn among its equals that a thread had when its urgency was raised for a time: it has that
@@ -277,9 +289,8 @@ pub struct Header<P: Port> {
     pub away: OfCpu<LeafRef>,
     /// The turn that it has again when it falls back.
     pub turn: OfCpu<Turn>,
-    /// Where a tree decides: it has not yet waited for a request or a release, or is to wait again
-    /// as an interrupt went before what came. What it runs until then is no job.
-    pub starts: OfCpu<bool>,
+    /// Where a tree decides: what a job of its begins with.
+    pub begins: OfCpu<Begins>,
 }
 
 /// A thread. Its context comes first, so that entry code finds both at one address.
@@ -354,7 +365,7 @@ impl<P: Port> Header<P> {
             lent: OfCpu::new(LeafRef::NONE),
             away: OfCpu::new(LeafRef::NONE),
             turn: OfCpu::new(Turn::NONE),
-            starts: OfCpu::new(false),
+            begins: OfCpu::new(Begins::Awake),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::cpu::{Cpu, NEAR};
 use crate::leaf::LeafRef;
 use crate::object::Thread;
 use crate::object::deadlines::NEVER;
-use crate::object::thread::{State, Turn};
+use crate::object::thread::{Begins, State, Turn};
 use crate::port::Port;
 use abi::trace::Event;
 use policies::tree::NodeId;
@@ -48,10 +48,11 @@ impl<P: Port> Cpu<P> {
         self.note(Event::Insert, thread, self.queue_number(), 0);
         if first {
             let now = now();
-            let starts = thread.starts.get(owner) && thread.reservation.get(owner).node == leaf;
-            self.trees.with(|tree| match starts {
-                true => tree.start(NodeId(leaf), now),
-                false => tree.wake(NodeId(leaf), now),
+            let own = thread.reservation.get(owner).node == leaf;
+            self.trees.with(|tree| match thread.begins.get(owner) {
+                Begins::Started if own => tree.start(NodeId(leaf), None, now),
+                Begins::Again if own => tree.start(NodeId(leaf), Some(now), now),
+                _ => tree.wake(NodeId(leaf), now),
             });
         }
         self.trees.preempts(leaf)
@@ -66,7 +67,7 @@ impl<P: Port> Cpu<P> {
         }
         thread.turn.set(owner, Turn::NONE);
         if ends_job {
-            thread.starts.set(owner, false);
+            thread.begins.set(owner, Begins::Awake);
         }
         let own = thread.away.get(owner);
         if own.is_none() {
@@ -94,15 +95,9 @@ impl<P: Port> Cpu<P> {
             return;
         }
         let (leaf, now) = (NodeId(own.node), self.port().now());
-        let is_due = self.trees.with(|tree| match thread.queued() {
-            true => tree.next_job(leaf, released, now),
-            // It is woken behind this, or when it is resumed: the next job begins then.
-            false => {
-                tree.end_job(leaf, now);
-                false
-            }
-        });
-        if is_due == Some(true) {
+        // One that is not queued is woken behind this, or resumed: its job waits for that.
+        let is_due = self.trees.with(|tree| tree.next_job(leaf, released, now));
+        if is_due == Some(true) && thread.queued() {
             self.resched.set(true);
         }
     }
@@ -314,7 +309,7 @@ impl Scheduler for Reserved {
 
     #[inline(always)]
     fn released<P: Port>(cpu: &Cpu<P>, thread: Ref<Thread<P>>, at: Option<u64>) {
-        thread.starts.set(cpu, false);
+        thread.begins.set(cpu, Begins::Awake);
         if !thread.reservation.get(cpu).is_none() {
             cpu.begin_next_job(thread, at);
         }

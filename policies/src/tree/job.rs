@@ -5,7 +5,9 @@
 //!
 //! A thread that is late for its next release finds that past, or its next request waiting: so it
 //! does not block, and says itself that the next job begins. What a thread runs before it first
-//! waits is its start-up, and no job: it is as urgent as one, and not counted.
+//! waits is its start-up, and no job: it is as urgent as one, and not counted. What has woken a
+//! thread that is to look for it again may be gone then: that it has woken is a job from its
+//! wake-up on, if it finds something.
 
 use super::curve::NEVER;
 use abi::reservation::{self, Jobs, Timing};
@@ -25,8 +27,9 @@ pub(super) struct Job {
     next: u64,
     /// Whether a job is released and has not ended.
     is_open: bool,
-    /// Whether that is no job, but a thread's start-up.
-    is_start: bool,
+    /// Where that is no job, or none yet: when the one that is found to be there can have been
+    /// released at the earliest.
+    unsure: Option<u64>,
     /// Whether a miss is to be seen at the deadline, of the job that is open or the next one.
     is_watched: bool,
     /// The same of all jobs.
@@ -45,7 +48,7 @@ impl Job {
         regular: 0,
         next: 0,
         is_open: false,
-        is_start: false,
+        unsure: None,
         is_watched: false,
         watches: false,
         jobs: Jobs { ended: 0, missed: 0, worst: 0, latest: 0 },
@@ -82,11 +85,12 @@ impl Job {
         self.set_deadline();
     }
 
-    /// The leaf becomes ready for a thread that starts up, unless a job goes on.
-    pub(super) fn start(&mut self, now: u64) {
+    /// The leaf becomes ready for a thread that may have no job, unless one goes on. A job that it
+    /// finds was released at this instant at the earliest: [`NEVER`] for a start-up.
+    pub(super) fn start(&mut self, earliest: u64, now: u64) {
         if !self.is_open {
             self.release(now);
-            (self.is_start, self.is_watched) = (true, false);
+            (self.unsure, self.is_watched) = (Some(earliest), false);
         }
     }
 
@@ -95,10 +99,11 @@ impl Job {
     /// start-up, or if none is open, it is now. Whether this one is a miss which was to be seen and
     /// was not.
     pub(super) fn next(&mut self, released: Option<u64>, now: u64) -> bool {
-        let before = if self.is_open && !self.is_start { self.release.min(now) } else { now };
-        let is_seen = self.end(now);
         let separated = self.timing.is_some_and(|timing| timing.period > 0);
-        let earliest = if separated { self.next } else { now };
+        let (before, unsure) = (self.release, self.unsure);
+        let before = unsure.unwrap_or(if self.is_open { before } else { now }).min(now);
+        let is_seen = self.end(now);
+        let earliest = unsure.unwrap_or(if separated { self.next } else { now });
         self.release(released.unwrap_or(earliest).clamp(before, now));
         is_seen
     }
@@ -109,7 +114,7 @@ impl Job {
         if !self.is_open {
             return false;
         }
-        if core::mem::replace(&mut self.is_start, false) {
+        if self.unsure.take().is_some() {
             // What comes next is not early, but as far apart from the job before as that must be.
             (self.is_open, self.deadline, self.next) = (false, NEVER, self.regular);
             return false;
@@ -131,7 +136,7 @@ impl Job {
 
     /// The job that is open, or else the last one.
     pub(super) fn latest(&self, now: u64) -> reservation::Job {
-        let is_over = !self.is_open || self.is_start;
+        let is_over = !self.is_open || self.unsure.is_some();
         let number = self.jobs.ended + u64::from(!is_over);
         let [response, late] = if is_over { self.ended } else { self.times(now) };
         reservation::Job { number, response, late, is_over }
@@ -140,7 +145,7 @@ impl Job {
     /// What is counted up to now, with a job that is open and late.
     pub(super) fn counted(&self, now: u64) -> Jobs {
         let mut jobs = self.jobs;
-        if self.is_open && !self.is_start && now > self.deadline {
+        if self.is_open && self.unsure.is_none() && now > self.deadline {
             jobs.missed += 1;
             jobs.worst = jobs.worst.max(now.saturating_sub(self.release));
             jobs.latest = jobs.latest.max(now - self.deadline);
@@ -151,7 +156,7 @@ impl Job {
     /// Misses are to be seen from now on, or not any more; not one that is past.
     pub(super) fn watch(&mut self, watches: bool, now: u64) {
         self.watches = watches;
-        self.is_watched = watches && now <= self.deadline && !self.is_start;
+        self.is_watched = watches && now <= self.deadline && self.unsure.is_none();
     }
 
     /// When a miss is to be seen, if the job has not ended; [`NEVER`]: not at all.

@@ -19,9 +19,10 @@ impl Tree<'_> {
         self.wake_for(leaf, now, Job::release)
     }
 
-    /// The same for a thread that starts up: what it runs before it first waits is no job.
-    pub fn start(&mut self, leaf: NodeId, now: u64) -> bool {
-        self.wake_for(leaf, now, Job::start)
+    /// The same for a thread that may have no job: [`Tree::next_job`] says so if it has one,
+    /// released at `earliest` or later. `None`: it starts up, and has none before it says so.
+    pub fn start(&mut self, leaf: NodeId, earliest: Option<u64>, now: u64) -> bool {
+        self.wake_for(leaf, now, |job, now| job.start(earliest.unwrap_or(NEVER), now))
     }
 
     #[inline(always)]

@@ -3,12 +3,13 @@
 
 use crate::support::archive::TICK;
 use crate::support::board::Board;
+use crate::support::context::Regs;
 use crate::support::host::Host;
 use crate::support::scene::{
-    ENDPOINT, LEAF, NOTIFICATION, THREAD, boot, receive, reply_wait, send, system, timed,
+    ENDPOINT, LEAF, NOTIFICATION, THREAD, TIMER, boot, receive, reply_wait, send, system, timed,
 };
 use abi::Info;
-use abi::call::{Call, NOTHING, Setting, Timeout};
+use abi::call::{Call, NOTHING, Setting, Timeout, ipc, partners};
 use abi::reservation::{Jobs, Timing};
 use kernel::port::Port;
 use kernel::system::Tree;
@@ -21,7 +22,7 @@ const LEAF_NODE: NodeId = NodeId(2);
 const TASK: u32 = 1;
 const OTHER: u32 = 2;
 
-fn sleep(until: u64) -> crate::support::context::Regs {
+fn sleep(until: u64) -> Regs {
     timed(NOTHING.into(), NOTHING.into(), MESSAGE, Timeout::At, until)
 }
 
@@ -106,4 +107,51 @@ fn a_wait_that_is_issued_again_is_no_job() {
         board.wait(3 * TICK);
     }
     assert_eq!(jobs(&board).missed, 0);
+}
+
+/// A signal wakes the task, an interrupt goes first, and the task gets the CPU late: its job is as
+/// old as the signal, and late.
+#[test]
+fn a_job_that_is_looked_for_again_is_as_old_as_its_signal() {
+    let mut again = 0;
+    for polls in 0..6 {
+        let board = task(4 * TICK, 4 * TICK);
+        let now = board.host.now();
+        board.succeeds(TASK, system(Call::TimerSet, &[TIMER, now + TICK]));
+        let until = now + 50 * TICK;
+        board.does(TASK, timed(NOTHING.into(), NOTIFICATION, MESSAGE, Timeout::At, until));
+        board.host.interrupt_after(polls);
+        board.host.advance(TICK);
+        while board.running() != Some(TASK) {
+            assert!(board.step(), "it is not woken");
+        }
+        again += u32::from(board.regs.get().again);
+        // Whatever keeps the task from the CPU.
+        board.host.advance(6 * TICK);
+        board.settle();
+        board.does(TASK, sleep(board.host.now() + 8 * TICK));
+        let Jobs { ended, missed, worst, .. } = jobs(&board);
+        assert_eq!((ended, missed), (1, 1), "{worst} ns, {polls} polls");
+        assert!(worst >= 6 * TICK, "{worst} ns, {polls} polls");
+    }
+    assert!(again > 0, "it never looked again");
+}
+
+/// A release that has passed when a sender's message is taken, and it goes on to its wait: its
+/// job is as old as that release.
+#[test]
+fn a_release_that_a_sender_says_is_kept() {
+    let board = task(TICK, TICK);
+    board.does(TASK, sleep(board.host.now() + TICK));
+    board.wait(TICK);
+    let pair = partners(ENDPOINT as u32, NOTIFICATION as u32);
+    let call = ipc(Timeout::Never, Timeout::At);
+    let due = board.host.now() + 2 * TICK;
+    board.does(TASK, Regs::call(call, &[pair, MESSAGE.0, due]));
+    board.wait(7 * TICK);
+    board.does(OTHER, receive(ENDPOINT));
+    let counts = || [jobs(&board).ended, jobs(&board).missed];
+    assert_eq!((board.running(), counts()), (Some(TASK), [1, 2]));
+    board.does(TASK, sleep(board.host.now() + TICK));
+    assert_eq!(counts(), [2, 2]);
 }

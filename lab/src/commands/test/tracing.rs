@@ -115,11 +115,13 @@ fn quiet(one: &Configuration) -> Result<()> {
     let (mut ticks, mut serves, mut served) = (BTreeMap::<u64, u64>::new(), None, 0);
     for moment in &trace.moments {
         match moment.event {
-            Event::Enter => serves = (moment.argument == entry::TIMER).then_some(false),
-            Event::Expire | Event::Tick => serves = serves.map(|_| true),
+            Event::Enter => {
+                serves = (moment.argument == entry::TIMER).then_some((moment.ns / tick, false));
+            }
+            Event::Expire | Event::Tick => serves = serves.map(|(at, _)| (at, true)),
             Event::Exit => match serves.take() {
-                Some(false) => *ticks.entry(moment.ns / tick).or_default() += 1,
-                Some(true) => served += 1,
+                Some((at, false)) => *ticks.entry(at).or_default() += 1,
+                Some((_, true)) => served += 1,
                 None => {}
             },
             _ => {}

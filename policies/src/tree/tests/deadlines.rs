@@ -16,9 +16,10 @@ struct Task {
     /// When the last job was released, or should have been, and before when a release is early.
     regular: u64,
     next: u64,
-    /// When the job was released, and whether it is a start-up.
+    /// When the job was released; or where it is none yet, when the one that is found can have
+    /// been at the earliest, `NEVER` for a start-up.
     released: u64,
-    starts: bool,
+    unsure: Option<u64>,
     ready: bool,
     /// Jobs that have ended, and those of them that were late.
     ended: u64,
@@ -28,9 +29,9 @@ struct Task {
 impl Task {
     fn new(deadline: u64, period: u64) -> Task {
         let timing = Timing { deadline: deadline * SHORTEST, period: period * SHORTEST };
-        let (open, starts, ready) = (false, false, false);
+        let (open, unsure, ready) = (false, None, false);
         let (deadline, regular, next, released, ended, missed) = (0, 0, 0, 0, 0, 0);
-        Task { timing, deadline, open, regular, next, released, starts, ready, ended, missed }
+        Task { timing, deadline, open, regular, next, released, unsure, ready, ended, missed }
     }
 
     fn release(&mut self, at: u64) {
@@ -41,13 +42,13 @@ impl Task {
     }
 
     fn end(&mut self, now: u64) {
-        if self.starts {
+        if self.unsure.is_some() {
             self.next = self.regular;
         } else if self.open {
             self.ended += 1;
             self.missed += u64::from(now > self.deadline);
         }
-        (self.open, self.starts) = (false, false);
+        (self.open, self.unsure) = (false, None);
     }
 }
 
@@ -79,11 +80,12 @@ proptest! {
                     queue.push(at);
                 }
                 3 if !task.ready => {
-                    tree.start(leaves[at], now);
+                    let earliest = (time % 2 > 0).then_some(now);
+                    tree.start(leaves[at], earliest, now);
                     task.ready = true;
                     if !task.open {
                         task.release(now);
-                        task.starts = true;
+                        task.unsure = Some(earliest.unwrap_or(NEVER));
                     }
                     queue.push(at);
                 }
@@ -91,10 +93,13 @@ proptest! {
                     // The next job is there: it is said since when, or not.
                     let said = (kind == 4).then_some(now.saturating_sub(time));
                     tree.next_job(leaves[at], said, now);
-                    let goes_on = task.open && !task.starts;
-                    let before = if goes_on { task.released } else { now };
+                    let (before, earliest) = match (task.unsure, task.open) {
+                        (Some(from), _) => (from.min(now), Some(from)),
+                        (None, true) => (task.released, None),
+                        (None, false) => (now, None),
+                    };
                     task.end(now);
-                    let released = said.unwrap_or(task.next).clamp(before, now);
+                    let released = said.or(earliest).unwrap_or(task.next).clamp(before, now);
                     task.release(released);
                 }
                 2 if task.ready => {
@@ -114,7 +119,7 @@ proptest! {
         }
         for (at, task) in leaves.into_iter().zip(tasks) {
             let jobs = tree.inspect(at).expect("it exists").jobs;
-            let is_late = task.open && !task.starts && now > task.deadline;
+            let is_late = task.open && task.unsure.is_none() && now > task.deadline;
             let expected = (task.ended, task.missed + u64::from(is_late));
             prop_assert_eq!((jobs.ended, jobs.missed), expected);
         }
