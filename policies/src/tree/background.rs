@@ -202,11 +202,15 @@ impl Tree<'_> {
             at = node.parent;
         }
         let node = &mut self.nodes[behind as usize];
+        let over = time.checked_sub(node.behind.left);
         node.behind.left = node.behind.left.saturating_sub(time);
-        if node.behind.left == 0 && node.behind.place.is_in() {
+        if let Some(over) = over
+            && node.behind.place.is_in()
+        {
             // Behind the others, with another turn.
             self.leave_background(behind);
             self.enter_background(behind);
+            self.nodes[behind as usize].behind.left = self.slice - over % self.slice;
         }
     }
 }

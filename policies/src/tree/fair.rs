@@ -97,15 +97,16 @@ impl Fair {
         }
     }
 
-    /// How much of the time that it has run until now its guarantee has brought: what it had to
-    /// have by now, and if that was why it was chosen, up to a quantum beyond. A node that runs for
+    /// How much of the time that it has run until now its guarantee has brought: up to what it had
+    /// to have by now, and if that was why it was chosen, a quantum more. A node that runs for
     /// long, since no other one is ready, neither uses up what it is guaranteed later, nor saves
     /// it up.
     #[inline(always)]
     pub(super) fn guaranteed_part(&self, time: u64, now: u64, quantum: u64) -> u64 {
         let Some(eligibles) = &self.eligibles else { return 0 };
-        let due = eligibles.service(now.into()).saturating_sub(self.guaranteed);
-        time.min(due.saturating_add(if self.is_due { quantum } else { 0 }))
+        let beyond = if self.is_due { quantum } else { 0 };
+        let most = eligibles.service(now.into()).saturating_add(beyond);
+        time.min(most.saturating_sub(self.guaranteed))
     }
 
     /// Its guarantee has brought so much.

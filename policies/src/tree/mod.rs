@@ -92,6 +92,8 @@ pub struct TreeCpu {
     running: u32,
     /// Since when its time is not charged.
     since: u64,
+    /// When that leaf was chosen.
+    began: u64,
     /// The nodes with instants that are not deferred.
     fixed: u32,
     /// When its next decision is due, as far as it was told.
@@ -119,6 +121,7 @@ impl TreeCpu {
         root: NIL,
         running: NIL,
         since: 0,
+        began: 0,
         fixed: NIL,
         until: NEVER,
         has_served: false,

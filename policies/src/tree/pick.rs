@@ -50,6 +50,7 @@ impl Tree<'_> {
             }
         };
         (self.cpus[cpu].running, self.cpus[cpu].until) = (leaf, until);
+        self.cpus[cpu].began = now;
         self.cpus[cpu].has_served = left < EVENTS;
         self.cpus[cpu].asked = Asked::No;
         if self.looks_at_shared(cpu) {

@@ -134,7 +134,9 @@ impl Tree<'_> {
         leaf.service = leaf.service.saturating_add(time);
         leaf.used = leaf.used.saturating_add(time);
         if leaf.used >= slice {
+            let used = leaf.used % slice;
             self.rotate_plain(place);
+            self.plain_at(place).used = used;
         }
     }
 

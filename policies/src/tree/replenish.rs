@@ -5,9 +5,11 @@
 
 use abi::reservation::{Budget, LEAST_BUDGET};
 
-/// Amounts that a sporadic server has at once. What is more is joined to the last one, which comes
-/// later for it.
+/// Amounts that a sporadic server has at once when it becomes ready, and one more until then. What
+/// is more is joined to the last one, which comes later for it.
 pub const REPLENISHMENTS: usize = 8;
+/// The first is used up in parts, which are one amount more.
+const PLACES: usize = REPLENISHMENTS + 1;
 
 /// An amount of budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,14 +22,14 @@ pub(super) struct Replenishment {
 /// The amounts, the earliest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Replenishments {
-    list: [Replenishment; REPLENISHMENTS],
+    list: [Replenishment; PLACES],
     count: u8,
 }
 
 impl Replenishments {
     /// No budget at all.
     pub(super) const NONE: Replenishments =
-        Replenishments { list: [Replenishment { at: 0, amount: 0 }; REPLENISHMENTS], count: 0 };
+        Replenishments { list: [Replenishment { at: 0, amount: 0 }; PLACES], count: 0 };
 
     /// The whole budget, now.
     pub(super) fn new(now: u64, budget: u64) -> Replenishments {
@@ -94,16 +96,29 @@ impl Replenishments {
             self.list[0] = Replenishment { at: now, amount };
             self.join_small();
         }
+        if usize::from(self.count) == PLACES {
+            let last = self.list[REPLENISHMENTS];
+            self.count -= 1;
+            self.list[REPLENISHMENTS - 1].amount += last.amount;
+            self.list[REPLENISHMENTS - 1].at = last.at;
+        }
     }
 
-    /// So much has been used until now. As many steps as there are amounts.
-    pub(super) fn charge(&mut self, time: u64, now: u64, limits: Budget) {
-        // Whole budgets put everything off alike. What was delayed by others for more than a
-        // period does not pile up.
+    /// So much has been used by what was chosen at an instant. As many steps as there are amounts.
+    pub(super) fn charge(&mut self, time: u64, began: u64, limits: Budget) {
+        // What was delayed by others for more than a period does not pile up.
+        let oldest = began.saturating_sub(limits.period);
+        let old = self.amounts().iter().take_while(|entry| entry.at <= oldest).count();
+        if old > 0 {
+            let amount = self.list[..old].iter().map(|entry| entry.amount).sum();
+            self.drop_first(old - 1);
+            self.list[0] = Replenishment { at: oldest, amount };
+        }
+        // Whole budgets put everything off alike.
         let delay = (time / limits.budget).saturating_mul(limits.period);
-        let oldest = now.saturating_sub(time).saturating_sub(limits.period);
-        for entry in &mut self.list[..usize::from(self.count)] {
-            entry.at = entry.at.max(oldest).saturating_add(delay);
+        if delay > 0 {
+            let all = &mut self.list[..usize::from(self.count)];
+            all.iter_mut().for_each(|entry| entry.at = entry.at.saturating_add(delay));
         }
         let mut rest = time % limits.budget;
         while rest > 0 {
@@ -117,13 +132,12 @@ impl Replenishments {
             }
             self.push(Replenishment { at: at.saturating_add(limits.period), amount: used });
         }
-        self.join_small();
     }
 
     fn push(&mut self, new: Replenishment) {
         let count = usize::from(self.count);
         match count.checked_sub(1).map(|last| &mut self.list[last]) {
-            Some(last) if count == REPLENISHMENTS || last.at == new.at => {
+            Some(last) if count == PLACES || last.at == new.at => {
                 *last = Replenishment { at: new.at, amount: last.amount + new.amount };
             }
             _ => {

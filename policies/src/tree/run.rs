@@ -147,14 +147,14 @@ impl Tree<'_> {
         if leaf == NIL || time == 0 {
             return now;
         }
-        let (behind, helped) = (state.behind, state.helped);
+        let (behind, helped, began) = (state.behind, state.helped, state.began);
         let (mut at, mut changed) = (leaf, false);
         if let Some(plain) = self.plain(leaf) {
             self.charge_plain(plain, time);
             at = NIL;
         }
         while at != behind && at != NIL {
-            changed |= self.charge(at, time, now);
+            changed |= self.charge(at, (time, began), now);
             at = self.nodes[at as usize].parent;
         }
         if changed {
@@ -168,18 +168,20 @@ impl Tree<'_> {
         now
     }
 
-    /// Charges one node. Whether its budget is exhausted, or its server has another instant.
-    fn charge(&mut self, at: u32, time: u64, now: u64) -> bool {
+    /// Charges one node, which was chosen at an instant. Whether its budget is exhausted, or its
+    /// server has another instant. Two charges that follow each other come out as one.
+    fn charge(&mut self, at: u32, (time, began): (u64, u64), now: u64) -> bool {
         let parent = self.nodes[at as usize].parent;
         let policy = self.policy_of(parent);
         let node = &mut self.nodes[at as usize];
         node.service = node.service.saturating_add(time);
-        let is_changed = node.server.charge(time, now);
+        let is_changed = node.server.charge((time, began), now);
         match policy {
             Some(Policy::FixedPriority) => {
-                node.slice = node.slice.saturating_sub(time);
-                if node.slice == 0 {
-                    node.slice = self.slice;
+                if time < node.slice {
+                    node.slice -= time;
+                } else {
+                    node.slice = self.slice - (time - node.slice) % self.slice;
                     self.move_back(at);
                 }
             }

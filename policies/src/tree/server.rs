@@ -300,13 +300,14 @@ impl Supply {
         })
     }
 
-    /// It has run for so long, until now. Whether it must wait for budget now, or has another
-    /// deadline or another instant to come.
+    /// It has run for so long, until now, since it was chosen at an instant or since it was charged
+    /// last. Whether it must wait for budget now, or has another deadline or another instant to
+    /// come.
     #[inline(always)]
-    pub(super) fn charge(&mut self, time: u64, now: u64) -> bool {
+    pub(super) fn charge(&mut self, (time, began): (u64, u64), now: u64) -> bool {
         let Some(limits) = self.limits else { return false };
         if limits.server == Server::Sporadic {
-            return self.charge_sporadic(time, now, limits);
+            return self.charge_sporadic((time, began), now, limits);
         }
         let mut time = time;
         let is_over = self.is_overdue(now) && !self.is_throttled;
@@ -342,9 +343,9 @@ impl Supply {
         self.left = self.left.saturating_add(amount(budget.saturating_mul(periods)));
     }
 
-    fn charge_sporadic(&mut self, time: u64, now: u64, limits: Budget) -> bool {
+    fn charge_sporadic(&mut self, (time, began): (u64, u64), now: u64, limits: Budget) -> bool {
         let before = self.replenishments.head().at;
-        self.replenishments.charge(time, now, limits);
+        self.replenishments.charge(time, began, limits);
         let next = self.replenishments.head().at;
         let is_over = next > now && !self.is_throttled;
         if is_over {

@@ -10,6 +10,7 @@ mod background;
 mod background_random;
 mod changes;
 mod chaos;
+mod charges;
 mod composition;
 mod curves;
 mod deadlines;

@@ -60,13 +60,15 @@ pub(super) struct Model {
     pub(super) nodes: Vec<ModelNode>,
     pub(super) running: Option<NodeId>,
     pub(super) since: u64,
+    /// When what runs was chosen.
+    began: u64,
 }
 
 impl Model {
     pub(super) const ROOT: NodeId = NodeId(0);
 
     pub(super) fn new() -> Model {
-        let mut model = Model { nodes: vec![], running: None, since: 0 };
+        let mut model = Model { nodes: vec![], running: None, since: 0, began: 0 };
         model.create(Model::ROOT, None, Some(Policy::FixedPriority), Share::Priority(0));
         model
     }
@@ -159,11 +161,12 @@ impl Model {
         let time = now - self.since;
         self.since = now;
         let Some(leaf) = self.running.filter(|_| time > 0) else { return };
+        let began = self.began;
         for id in self.path(leaf) {
             let node = self.node_mut(id);
             node.service += time;
             if let Some(server) = &mut node.server {
-                server.charge(time, now);
+                server.charge((time, began), now);
             }
         }
         self.settle(now);
@@ -332,7 +335,7 @@ impl Model {
         }
         assert_eq!(pick.leaf.is_some(), self.node(Model::ROOT).ready, "something ready waits");
         assert!(pick.until <= latest, "the decision is too late: {} {latest}", pick.until);
-        self.running = pick.leaf;
+        (self.running, self.began) = (pick.leaf, now);
     }
 
     fn urgency(&self, node: &ModelNode) -> u16 {

@@ -163,6 +163,11 @@ impl ModelServer {
                     self.list.insert(0, (now, amount));
                     self.join_small();
                 }
+                if self.list.len() > REPLENISHMENTS {
+                    let last = self.list.pop().expect("there are more");
+                    let before = self.list.last_mut().expect("there are more");
+                    *before = (last.0, before.1 + last.1);
+                }
             }
         }
         self.throttled = self.is_exhausted(now);
@@ -208,14 +213,14 @@ impl ModelServer {
     }
 
     fn push(&mut self, at: u64, amount: u64) {
-        let full = self.list.len() == REPLENISHMENTS;
+        let full = self.list.len() == REPLENISHMENTS + 1;
         match self.list.last_mut() {
             Some(last) if full || last.0 >= at => *last = (at.max(last.0), last.1 + amount),
             _ => self.list.push((at, amount)),
         }
     }
 
-    pub(super) fn charge(&mut self, time: u64, now: u64) {
+    pub(super) fn charge(&mut self, (time, began): (u64, u64), now: u64) {
         let Budget { server, period, .. } = self.limits;
         let mut late = i128::from(time);
         if server == Server::Periodic && self.until <= now && !self.throttled {
@@ -227,8 +232,12 @@ impl ModelServer {
         }
         self.left -= late;
         let mut rest = time;
-        let oldest = (now - time).saturating_sub(period);
-        self.list.iter_mut().for_each(|entry| entry.0 = entry.0.max(oldest));
+        let oldest = began.saturating_sub(period);
+        let old = self.list.iter().take_while(|entry| entry.0 <= oldest).count();
+        let amount = self.list.drain(..old).map(|entry| entry.1).sum();
+        if old > 0 {
+            self.list.insert(0, (oldest, amount));
+        }
         while server == Server::Sporadic && rest > 0 {
             let used = rest.min(self.list[0].1);
             let at = self.list[0].0 + period;
@@ -238,7 +247,6 @@ impl ModelServer {
             }
             self.push(at, used);
         }
-        self.join_small();
         if self.throttled || !self.is_exhausted(now) {
             return;
         }

@@ -19,9 +19,12 @@ impl List {
     fn account(&mut self, now: u64) {
         let time = now - core::mem::replace(&mut self.since, now);
         let Some(leaf) = self.running.filter(|_| time > 0) else { return };
-        self.slices[leaf] = self.slices[leaf].saturating_sub(time);
-        if self.slices[leaf] == 0 {
-            self.move_back(leaf);
+        match time.checked_sub(self.slices[leaf]) {
+            None => self.slices[leaf] -= time,
+            Some(over) => {
+                self.move_back(leaf);
+                self.slices[leaf] -= over % SLICE;
+            }
         }
     }
 
