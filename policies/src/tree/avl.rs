@@ -146,11 +146,14 @@ fn rotate<N, O: Order<N>>(nodes: &mut [N], root: u32, at: u32, lifts_left: bool)
     root
 }
 
-/// Restores balance and least values from `at` upwards, as far as something changes, or up to the
-/// root; returns the root.
+/// Restores balance and least values from `at` upwards, at least up to `least` if that is a node,
+/// and then as far as something changes; returns the root.
 #[inline(always)]
-fn rebalance<N, O: Order<N>>(nodes: &mut [N], mut root: u32, mut at: u32, to_root: bool) -> u32 {
+fn rebalance<N, O: Order<N>>(nodes: &mut [N], mut root: u32, mut at: u32, mut least: u32) -> u32 {
     while at != NIL {
+        if at == least {
+            least = NIL;
+        }
         let changed = update::<N, O>(nodes, at);
         let here = *links::<N, O>(nodes, at);
         let (left, right) = (height::<N, O>(nodes, here.left), height::<N, O>(nodes, here.right));
@@ -164,7 +167,7 @@ fn rebalance<N, O: Order<N>>(nodes: &mut [N], mut root: u32, mut at: u32, to_roo
                 root = rotate::<N, O>(nodes, root, child, !is_left);
             }
             root = rotate::<N, O>(nodes, root, at, is_left);
-        } else if !changed && !to_root {
+        } else if !changed && least == NIL {
             break;
         }
         at = here.up;
@@ -194,15 +197,15 @@ pub fn insert<N, O: Order<N>>(nodes: &mut [N], root: u32, at: u32) -> u32 {
     } else {
         above.right = at;
     }
-    rebalance::<N, O>(nodes, root, at, false)
+    rebalance::<N, O>(nodes, root, at, NIL)
 }
 
 /// Removes a node, which is in the set with this root; returns the root.
 pub fn remove<N, O: Order<N>>(nodes: &mut [N], root: u32, at: u32) -> u32 {
     let gone = *links::<N, O>(nodes, at);
     debug_assert!(gone.is_in(), "a node leaves a set that it is not in");
-    let (heir, start) = if gone.left == NIL || gone.right == NIL {
-        (if gone.left == NIL { gone.right } else { gone.left }, gone.up)
+    let (heir, start, least) = if gone.left == NIL || gone.right == NIL {
+        (if gone.left == NIL { gone.right } else { gone.left }, gone.up, NIL)
     } else {
         let next = leftmost::<N, O>(nodes, gone.right);
         let Links { up, right, .. } = *links::<N, O>(nodes, next);
@@ -217,12 +220,12 @@ pub fn remove<N, O: Order<N>>(nodes: &mut [N], root: u32, at: u32) -> u32 {
         links_mut::<N, O>(nodes, gone.left).up = next;
         let right = if up == at { right } else { gone.right };
         *links_mut::<N, O>(nodes, next) = Links { right, ..gone };
-        (next, start)
+        // It takes over the least value of a subtree that held the node.
+        (next, start, if O::VALUED { next } else { NIL })
     };
     let root = replace::<N, O>(nodes, root, gone.up, at, heir);
     *links_mut::<N, O>(nodes, at) = Links::OUT;
-    // The heir took over the least value of a subtree that held the node.
-    rebalance::<N, O>(nodes, root, start, O::VALUED)
+    rebalance::<N, O>(nodes, root, start, least)
 }
 
 #[inline(always)]
