@@ -46,16 +46,21 @@ impl<P: Port> Cpu<P> {
     ) -> bool {
         let first = self.trees.join(owner, leaf, thread);
         self.note(Event::Insert, thread, self.queue_number(), 0);
-        if first {
-            let now = now();
-            let own = thread.reservation.get(owner).node == leaf;
-            self.trees.with(|tree| match thread.begins.get(owner) {
-                Begins::Started if own => tree.start(NodeId(leaf), None, now),
-                Begins::Again if own => tree.start(NodeId(leaf), Some(now), now),
-                _ => tree.wake(NodeId(leaf), now),
-            });
-        }
-        self.trees.preempts(leaf)
+        let (now, at) = (first.then(now), NodeId(leaf));
+        let begins = match thread.reservation.get(owner).node == leaf {
+            true => thread.begins.get(owner),
+            false => Begins::Awake,
+        };
+        let preempts = self.trees.with(|tree| {
+            match (now, begins) {
+                (None, _) => false,
+                (Some(now), Begins::Started) => tree.start(at, None, now),
+                (Some(now), Begins::Again) => tree.start(at, Some(now), now),
+                (Some(now), Begins::Awake) => tree.wake(at, now),
+            };
+            tree.preempts(at)
+        });
+        preempts.unwrap_or(false)
     }
 
     /// A thread that is not ready any more leaves the leaf that it is in. If it was the last one,

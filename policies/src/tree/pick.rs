@@ -34,6 +34,9 @@ impl Tree<'_> {
         }
         let now = self.account_to(cpu, now);
         self.cpus[cpu].behind = NIL;
+        if let Some(leaf) = self.only_plain(cpu) {
+            return self.chosen(cpu, (leaf, NEVER), false, now);
+        }
         let mut left = EVENTS;
         let (leaf, until) = loop {
             let due = match self.decide(cpu, now) {
@@ -49,13 +52,19 @@ impl Tree<'_> {
                 Due::Budget(due) => self.serve(due, now),
             }
         };
-        (self.cpus[cpu].running, self.cpus[cpu].until) = (leaf, until);
-        self.cpus[cpu].began = now;
-        self.cpus[cpu].has_served = left < EVENTS;
-        self.cpus[cpu].asked = Asked::No;
+        let pick = self.chosen(cpu, (leaf, until), left < EVENTS, now);
         if self.looks_at_shared(cpu) {
             self.take_child(cpu, leaf);
         }
+        pick
+    }
+
+    /// A CPU runs a leaf, or none, until an instant, and has served others before.
+    #[inline(always)]
+    fn chosen(&mut self, cpu: usize, (leaf, until): (u32, u64), served: bool, now: u64) -> Pick {
+        let state = &mut self.cpus[cpu];
+        (state.running, state.until, state.began) = (leaf, until, now);
+        (state.has_served, state.asked) = (served, Asked::No);
         Pick { leaf: (leaf != NIL).then_some(NodeId(leaf)), until }
     }
 

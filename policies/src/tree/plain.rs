@@ -159,6 +159,18 @@ impl Tree<'_> {
         node.into_iter().chain(plain).min()
     }
 
+    /// What a CPU runs if nothing but plain leaves is ready, and no instant is to come.
+    #[inline(always)]
+    pub(super) fn only_plain(&self, cpu: usize) -> Option<u32> {
+        let state = &self.cpus[cpu];
+        let root = &self.nodes[state.root as usize];
+        let others = [root.queue, root.events, state.fixed, state.background];
+        if others != [NIL; 4] || self.chaos != 0 || self.looks_at_shared(cpu) {
+            return None;
+        }
+        Some(self.plain_leaf(cpu, state.plain.first()? as u8).0)
+    }
+
     /// What goes first below a CPU's root, and until when, as [`Tree::descend`].
     #[inline(always)]
     pub(super) fn choose_at_root(&mut self, cpu: usize, now: u64) -> Result<(u32, u64), u32> {

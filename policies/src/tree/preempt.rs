@@ -8,7 +8,20 @@ impl Tree<'_> {
     /// is below that one in the root class. A decision is due as well if an instant that is not
     /// deferred comes before the next one. Of a node of the shared class: whether any CPU is to
     /// decide ([`Tree::take_asked`]). O(depth), and what [`Tree::pick`] says of the shared class.
+    #[inline(always)]
     pub fn preempts(&mut self, node: NodeId) -> bool {
+        if let Some((cpu, _)) = self.plain(node.0) {
+            let TreeCpu { running, behind, fixed, .. } = self.cpus[cpu];
+            if running as usize >= self.nodes.len() && [behind, fixed] == [NIL; 2] {
+                // Names of plain leaves are in the order of priorities.
+                return running == NIL || node.0 >= running;
+            }
+        }
+        self.goes_before_what_runs(node)
+    }
+
+    #[inline(never)]
+    fn goes_before_what_runs(&mut self, node: NodeId) -> bool {
         let (root, rank) = self.rank_below_root(node.0);
         let Some(cpu) = self.nodes.get(root as usize).map(|root| usize::from(root.cpu)) else {
             return false;
