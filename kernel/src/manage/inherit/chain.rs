@@ -61,11 +61,14 @@ impl<P: Port> Manager<'_, P> {
             if raises && !self.kernel.variant.tree {
                 return self.raise(at, key);
             }
-            self.apply_priority(at, urgency);
+            let long = self.apply_priority(at, urgency);
             let Some(next) = thread.inherit.waits.get() else { return };
             let before = self.waiters().key(at);
             if before == key {
                 return;
+            }
+            if long && self.preempted() {
+                return self.follow_later(at, to_do::LENT, key.max(before));
             }
             self.waiters().rekey(&self.turnstile(next).waiters, at, key);
             match self.goes_on(self.reorder(next), key.max(before)) {
@@ -98,11 +101,14 @@ impl<P: Port> Manager<'_, P> {
             if thread.priority.get() >= key.into() {
                 return;
             }
-            self.apply_priority(at, key.into());
+            let long = self.apply_priority(at, key.into());
             let Some(next) = thread.inherit.waits.get() else { return };
             // A follower may be listed by more than it has: what is behind it has that.
             if self.waiters().key(at) >= key {
                 return;
+            }
+            if long && self.preempted() {
+                return self.follow_later(at, to_do::LENT, key);
             }
             let turnstile = self.turnstile(next);
             self.waiters().rekey(&turnstile.waiters, at, key);
@@ -175,12 +181,10 @@ impl<P: Port> Manager<'_, P> {
         let is_behind = self.all.open(at).inherit.to_do.get() & to_do::ORDER != 0;
         let first = self.waiters().first(&turnstile.waiters);
         let first = first.map_or(0, |first| self.waiters().key(first));
+        self.looks_again_for(at, first);
         for (which, to) in turnstile.leads() {
             let lenders = self.lenders(which);
             let lends = turnstile.edge(which).lends.get();
-            if !lends {
-                self.looks_again_for(at, first);
-            }
             let (key, before) = (if lends { first } else { 0 }, lenders.key(at));
             if before != key {
                 later |= polls && self.preempted();
