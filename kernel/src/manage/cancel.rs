@@ -18,11 +18,17 @@ impl<P: Port> Manager<'_, P> {
         let thread = self.all.open(at);
         let state = thread.state.get();
         let mut unanswered = None;
+        if state == State::Ready {
+            return;
+        }
+        // Before those that it lent to follow, behind preemption points.
+        if thread.has(flag::DEADLINE) {
+            self.end_timeout(at);
+        }
         if P::FUTEXES && thread.has(flag::LENDS) {
             self.stop_lending(at);
         }
         match (state, thread.wait.get()) {
-            (State::Ready, _) => return,
             (State::Sending, Wait::Endpoint(endpoint)) => {
                 let queue = self.all.open(endpoint);
                 (self.kernel.variant.senders.remove)(queue, at);
@@ -42,10 +48,7 @@ impl<P: Port> Manager<'_, P> {
                 }
             }
             (State::Waiting, _) if P::FUTEXES => return self.cancel_wait(at, error),
-            (State::Sending | State::Receiving | State::Waiting, _) => {}
-        }
-        if thread.has(flag::DEADLINE) {
-            self.end_timeout(at);
+            _ => {}
         }
         if thread.has(flag::FAULT) {
             // No handler will say how it goes on, and its registers are not a call's. If the
@@ -79,10 +82,6 @@ impl<P: Port> Manager<'_, P> {
     #[inline(never)]
     fn cancel_wait(&self, at: Ref<Thread<P>>, error: Error) {
         let thread = self.all.open(at);
-        // Before those that it lent to follow, behind preemption points.
-        if thread.has(flag::DEADLINE) {
-            self.end_timeout(at);
-        }
         match thread.inherit.waits.get() {
             Some(mutex) => self.leave_inheriting(at, mutex),
             None => self.leave_queue(at),

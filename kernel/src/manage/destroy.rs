@@ -255,13 +255,13 @@ impl<P: Port> Manager<'_, P> {
         }
         let owed = thread.caller.get().is_some();
         self.abandon(at, Error::Destroyed);
+        if owed && comes_back && self.preempted() {
+            return false;
+        }
         while P::TRAINS && !self.bring_home(at, Error::Destroyed) {
             if comes_back {
                 return false;
             }
-        }
-        if owed && comes_back && self.preempted() {
-            return false;
         }
         if P::TREE {
             self.kernel.trees.end_job(&self.all, at, self.kernel.port.now());

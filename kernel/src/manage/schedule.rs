@@ -93,11 +93,12 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// Gives a thread another effective priority, unless it has it. Where a tree orders threads,
-    /// the priority is that of a leaf, and no thread has another one.
-    pub(crate) fn apply_priority(&self, at: Ref<Thread<P>>, priority: i16) {
+    /// the priority is that of a leaf, and no thread has another one. Whether that took long, since
+    /// the thread is in queues that go by it.
+    pub(crate) fn apply_priority(&self, at: Ref<Thread<P>>, priority: i16) -> bool {
         let thread = self.all.open(at);
         if self.kernel.variant.tree || thread.priority.get() == priority {
-            return;
+            return false;
         }
         let waits = thread.state.get() == State::Waiting;
         if waits && !thread.queued() && !thread.has(flag::DEADLINE) {
@@ -106,9 +107,11 @@ impl<P: Port> Manager<'_, P> {
                 thread.turn.set(&self.all, Turn::NONE);
             }
             self.cpu.note(Event::Priority, at, 0, priority as u16);
-            return thread.priority.set(&self.all, priority);
+            thread.priority.set(&self.all, priority);
+            return false;
         }
         self.requeue_by(at, priority);
+        true
     }
 
     /// Gives a thread another effective priority, and its place in each queue that goes by that: of

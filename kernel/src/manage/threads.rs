@@ -89,6 +89,9 @@ impl<P: Port> Manager<'_, P> {
                 return Err(Error::WrongState);
             }
             if mask & exchange::CANCEL != 0 {
+                if self.makes_room() {
+                    return Ok(Done::Preempted);
+                }
                 self.cancel(at, Error::Cancelled);
             }
         }

@@ -37,7 +37,7 @@ impl<P: Port> Manager<'_, P> {
             self.know_own_priority(me);
             match self.kernel.variant.tree {
                 true => self.move_donation(me),
-                false => self.apply_priority(me, self.urgency(me)),
+                false => _ = self.apply_priority(me, self.urgency(me)),
             }
         }
         Ok(Outcome::Done(u64::from(thread.base_priority.get().max(0).unsigned_abs())))

@@ -58,11 +58,14 @@ impl<P: Port> Manager<'_, P> {
         loop {
             let urgency = self.urgency(at);
             let key = key(urgency);
-            self.apply_priority(at, urgency);
+            let long = self.apply_priority(at, urgency);
             let Some(next) = self.all.open(at).inherit.waits.get() else { return };
             let before = self.waiters().key(at);
             if before == key {
                 return;
+            }
+            if long && self.preempted() {
+                return self.follow_later(at, to_do::LENT, key.max(before));
             }
             self.waiters().rekey(&self.turnstile(next).waiters, at, key);
             match self.goes_on(self.reorder(next), key.max(before)) {
@@ -95,11 +98,14 @@ impl<P: Port> Manager<'_, P> {
             if thread.priority.get() >= key.into() {
                 return;
             }
-            self.apply_priority(at, key.into());
+            let long = self.apply_priority(at, key.into());
             let Some(next) = thread.inherit.waits.get() else { return };
             // A follower may be listed by more than it has: it looks itself what is behind it.
             if self.waiters().key(at) >= key {
                 return;
+            }
+            if long && self.preempted() {
+                return self.follow_later(at, to_do::LENT, key);
             }
             let turnstile = self.turnstile(next);
             self.waiters().rekey(&turnstile.waiters, at, key);
@@ -172,12 +178,10 @@ impl<P: Port> Manager<'_, P> {
         let is_behind = self.all.open(at).inherit.to_do.get() & to_do::ORDER != 0;
         let first = self.waiters().first(&turnstile.waiters);
         let first = first.map_or(0, |first| self.waiters().key(first));
+        self.looks_again_for(at, first);
         for (which, to) in turnstile.leads() {
             let lenders = self.lenders(which);
             let lends = turnstile.edge(which).lends.get();
-            if !lends {
-                self.looks_again_for(at, first);
-            }
             let (key, before) = (if lends { first } else { 0 }, lenders.key(at));
             if before != key {
                 later |= polls && self.preempted();

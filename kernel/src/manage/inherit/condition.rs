@@ -164,8 +164,7 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// The same step, if it is to be taken, is at least as urgent as this from now on.
-    #[cold]
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn looks_again_for(&self, at: Ref<Thread<P>>, key: u8) {
         if self.all.open(at).inherit.to_do.get() & to_do::RINGS != 0 {
             self.follow_later(at, to_do::RINGS, key);

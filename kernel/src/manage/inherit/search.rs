@@ -15,8 +15,8 @@ use crate::port::Port;
 use crate::waits::{Goal, Starts, Way};
 use abi::Error;
 
-/// Links between two polls for interrupts.
-const POLLED: u32 = 16;
+/// Links between two polls for interrupts, of a way that does not branch.
+const POLLED: u32 = 8;
 
 /// How far a search has got.
 enum Found<P: Port> {
@@ -44,6 +44,9 @@ impl<P: Port> Manager<'_, P> {
         let search = &waits.search;
         if !search.goes_on(me, asks, waits.changes()) {
             search.begin(me, asks);
+            if self.leaves_search() {
+                return None;
+            }
         }
         loop {
             let turn = search.turn.get();
@@ -51,25 +54,31 @@ impl<P: Port> Manager<'_, P> {
                 Found::Ring(Some(first)) if cuts => {
                     self.stop_lending(first);
                     search.begin_turn(turn);
-                    if !self.makes_room() {
-                        continue;
+                    if self.leaves_search() {
+                        return None;
                     }
-                    search.leave(waits.changes());
-                    return None;
+                    continue;
                 }
                 Found::Ring(_) => search.found.set(search.found.get() | 1 << turn),
                 Found::Nothing => {}
-                Found::Pending => {
-                    search.leave(waits.changes());
-                    return None;
-                }
+                Found::Pending => return None,
             }
             if turn + 1 >= asks.0.len() {
                 search.end();
                 return Some(search.found.get());
             }
             search.begin_turn(turn + 1);
+            if asks.0[turn].is_some() && self.leaves_search() {
+                return None;
+            }
         }
+    }
+
+    /// Whether an interrupt cuts the search short. It goes on from there if no wait changes.
+    fn leaves_search(&self) -> bool {
+        let waits = &self.kernel.waits;
+        waits.search.leave(waits.changes());
+        self.makes_room()
     }
 
     /// Goes on from where the search is.
@@ -91,14 +100,18 @@ impl<P: Port> Manager<'_, P> {
             }
             let only = turnstile.and_then(|turnstile| turnstile.only.get());
             next = only.filter(|to| self.is_new(*to));
+            links += 1;
             if next.is_none() {
                 turnstile.into_iter().for_each(|turnstile| self.branch(turnstile, message));
                 (next, message) = self.next_branch();
+                links = POLLED;
             }
-            links += 1;
-            if links % POLLED == 0 && self.makes_room() {
+            if links == POLLED {
+                links = 0;
                 search.at.set((next, message));
-                return Found::Pending;
+                if self.leaves_search() {
+                    return Found::Pending;
+                }
             }
         }
         Found::Nothing
