@@ -86,7 +86,7 @@ static int inheriting(void)
     failed += check("the other thread goes on then", told == 0 && ran % 10 == 1);
     run(1, HIGH, own_for_ever, (uintptr_t)&mutex);
     end(1);
-    failed += check("an owner's end is told once, and the mutex goes on",
+    failed += check("an inheriting mutex in C: its owner's end is told once, and it goes on",
         pthread_mutex_lock(&mutex) == EOWNERDEAD && pthread_mutex_unlock(&mutex) == 0
             && pthread_mutex_lock(&mutex) == 0 && pthread_mutex_consistent(&mutex) == EINVAL
             && pthread_mutex_unlock(&mutex) == 0);
@@ -160,7 +160,7 @@ static int robust(int protocol, const char *kind)
         made(&mutex, protocol, PTHREAD_MUTEX_ROBUST, HIGH) && pthread_mutex_lock(&mutex) == 0
             && pthread_mutex_lock(&mutex) == EDEADLK && pthread_mutex_consistent(&mutex) == EINVAL
             && pthread_mutex_unlock(&mutex) == 0 && pthread_mutex_consistent(&mutex) == EINVAL);
-    failed += check_of(kind, "an owner's end is told, and what it left is mended",
+    failed += check_of(kind, "a robust mutex in C: its owner's end is told, and what it left is mended",
         left(protocol) && pthread_mutex_lock(&mutex) == EOWNERDEAD
             && pthread_mutex_consistent(&mutex) == 0 && pthread_mutex_unlock(&mutex) == 0
             && pthread_mutex_lock(&mutex) == 0 && pthread_mutex_unlock(&mutex) == 0);

@@ -4,6 +4,7 @@
 mod architecture;
 mod c;
 mod dependencies;
+mod ends;
 pub mod header;
 mod limits;
 pub mod links;
@@ -59,6 +60,7 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
     findings.extend(unsafety::check_roots(&sources, &roots));
     findings.extend(header::check(root)?);
     findings.extend(c::check(root)?);
+    findings.extend(ends::check(root)?);
     let order = modules::Order::read(root)?;
     for source in &sources {
         findings.extend(order.check(source));

@@ -8,6 +8,7 @@ mod capabilities;
 mod cpus;
 mod domains;
 mod dying;
+mod ends;
 mod faults;
 mod floods;
 mod futexes;
@@ -76,6 +77,7 @@ const SUBJECTS: &[(&str, Checks)] = &[
     ("sdk", sdk::CHECKS),
     ("typed", typed::CHECKS),
     ("nested", nested::CHECKS),
+    ("ends", ends::CHECKS),
     ("dying", dying::CHECKS),
     ("dying", dying::LAST),
 ];
