@@ -24,7 +24,7 @@ use abi::log::Level;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
-use values::{duration, period, seed, threshold};
+use values::{duration, flame, period, seed, threshold, written};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -289,7 +289,7 @@ pub struct Run {
     pub control: bool,
     /// Draw each task's longest response against the bound of `check` into this file, FILE.svg,
     /// and show it as a table: of reservations with a deadline.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["auto", "gdb"])]
+    #[arg(long, value_name = "FILE", value_parser = written, conflicts_with_all = ["auto", "gdb"])]
     pub plot: Option<PathBuf>,
     /// Boot it so many times, each under the seed after the one before, and show how the longest
     /// responses of the runs are distributed; with --plot in a picture, too.
@@ -298,7 +298,7 @@ pub struct Run {
     pub runs: Option<u32>,
     /// Give up after so many seconds (on the twin, 5 million steps for each); by default 60, or
     /// never when you type the input or with --gdb.
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: Option<u64>,
 }
 
@@ -343,7 +343,7 @@ pub struct Trace {
     #[arg(long, value_name = "T", value_parser = duration)]
     pub to: Option<u64>,
     /// Write a file for https://ui.perfetto.dev.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = written)]
     pub perfetto: Option<PathBuf>,
     /// What scheduling, switches, releases, ticks and system calls cost, by statistics.
     #[arg(long)]
@@ -358,10 +358,10 @@ pub struct Trace {
     #[arg(long)]
     pub waits: bool,
     /// Write the trace as the kernel left it; `trace FILE` shows it again.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = written)]
     pub raw: Option<PathBuf>,
     /// Give up after so many seconds; 60 by default.
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: Option<u64>,
 }
 
@@ -386,13 +386,14 @@ pub struct Profile {
     #[arg(long, default_value = "1", value_name = "S", value_parser = seed)]
     pub seed: u64,
     /// Draw a flame graph into this file, FILE.svg or, as text for other tools, FILE.folded.
-    #[arg(long, value_name = "FILE")]
-    pub flame: Option<std::path::PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = flame)]
+    pub flame: Option<PathBuf>,
     /// Sample when so many of these events have happened, where the machine counts them.
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,
     /// End the system after so many seconds of the host's time and show what there is.
     #[arg(long, default_value_t = 60, value_name = "S")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: u64,
 }
 

@@ -93,10 +93,17 @@ fn frames(loader: &Loader, address: u64) -> Vec<String> {
 
 /// A source path without what is the same for all: the work tree, or the compiler's own.
 pub fn shortened(file: &str) -> &str {
-    let root = workspace::root().to_str().unwrap_or_default();
-    let inside = file.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'));
     let library = || file.strip_prefix("/rustc/")?.split_once('/').map(|(_, rest)| rest);
-    inside.or_else(library).unwrap_or(file)
+    in_work_tree(file).or_else(library).unwrap_or(file)
+}
+
+/// A source path from the root of the work tree, if it is a file of that: also of what was built
+/// before the work tree was moved or copied.
+pub fn in_work_tree(file: &str) -> Option<&str> {
+    let root = workspace::root();
+    let inside = file.strip_prefix(root.to_str()?).and_then(|rest| rest.strip_prefix('/'));
+    let mut behind = file.match_indices('/').map(|(at, _)| &file[at + 1..]);
+    inside.or_else(|| behind.find(|rest| rest.contains('/') && root.join(rest).is_file()))
 }
 
 #[cfg(test)]
@@ -141,6 +148,8 @@ mod tests {
         assert_eq!(shortened(kernel.to_str().unwrap()), "kernel/src/ipc.rs");
         assert_eq!(shortened("/rustc/59807/library/core/src/a.rs"), "library/core/src/a.rs");
         assert_eq!(shortened("/elsewhere/a.rs"), "/elsewhere/a.rs");
+        assert_eq!(shortened("/a/moved/checkout/kernel/src/lib.rs"), "kernel/src/lib.rs");
+        assert_eq!(shortened("/a/crate/src/lib.rs"), "/a/crate/src/lib.rs");
     }
 
     #[test]

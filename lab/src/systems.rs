@@ -69,15 +69,28 @@ pub fn load(system: &str) -> Result<System> {
     Ok(System { folder, ..manifest::parse(&shown, &text)? })
 }
 
-/// Gives an argument, `name=value`, to all programs that the manifest gives one of that name.
+/// Gives an argument, `name=value`, to all programs that the manifest gives one of that name. What
+/// is a number there stays one.
 pub fn set_argument(system: &mut System, argument: &str) -> Result<()> {
     let Some((name, value)) = argument.split_once('=') else {
         return Err(usage(format!("--arg takes NAME=VALUE, not `{argument}`")));
     };
-    set(system, name, value);
-    let args = system.domains.iter().flat_map(|domain| &domain.args);
-    let known: BTreeSet<&str> = args.map(|(name, _)| name.as_str()).collect();
+    let is_number = |text: &str| text.parse::<u64>().is_ok();
+    let args = system.domains.iter().flat_map(|domain| {
+        domain.args.iter().map(move |(name, value)| (domain, name.as_str(), value))
+    });
+    let of_name = || args.clone().filter(|(_, known, _)| *known == name);
+    if let Some((domain, _, given)) = of_name().find(|(.., given)| is_number(given))
+        && !is_number(value)
+    {
+        return Err(usage(format!(
+            "argument `{name}` of program {} is a number, for instance {given}, not `{value}`",
+            domain.program
+        )));
+    }
+    let known: BTreeSet<&str> = args.clone().map(|(_, name, _)| name).collect();
     if known.contains(name) {
+        set(system, name, value);
         return Ok(());
     }
     let message = format!("no program of system `{}` takes an argument `{name}`", system.name);
@@ -190,5 +203,10 @@ mod tests {
         let hello = set_argument(&mut load("hello").unwrap(), "seed=1").unwrap_err().to_string();
         assert!(hello.contains("\n  domain guest, program hello-client: none"), "{hello}");
         assert!(said("seed").to_string().starts_with("--arg takes NAME=VALUE"));
+        for wrong in ["x", "", "-1", "1.5", "18446744073709551616"] {
+            let why = said(&format!("seed={wrong}")).to_string();
+            let number = "argument `seed` of program stress is a number, for instance ";
+            assert!(why.starts_with(number) && why.ends_with(&format!("not `{wrong}`")), "{why}");
+        }
     }
 }

@@ -57,7 +57,8 @@ impl Machine {
             let found = String::from_utf8(found.unwrap().stdout).unwrap();
             symlink(found.trim(), machine.path("bin").join(name)).unwrap();
         }
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let lab = std::env::var("CARGO_MANIFEST_DIR").unwrap();
+        let source = Path::new(&lab).parent().unwrap();
         for name in ["giusto", "rust-toolchain.toml"] {
             fs::copy(source.join(name), machine.path("checkout").join(name)).unwrap();
         }

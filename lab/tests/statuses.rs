@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 /// The program with these arguments.
 fn lab(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_lab")).args(arguments).output().unwrap()
+    Command::new(std::env::var_os("CARGO_BIN_EXE_lab").unwrap()).args(arguments).output().unwrap()
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_path_that_leads_to_no_system_is_told() {
 fn the_status_is_the_same_if_standard_error_is_closed() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
+    let mut lab = Command::new(std::env::var_os("CARGO_BIN_EXE_lab").unwrap());
     let lab = lab.args(["run", "no-such-system"]).stdout(Stdio::null()).stderr(writer);
     assert_eq!(lab.status().unwrap().code(), Some(2));
 }

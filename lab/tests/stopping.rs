@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// The fuzzer, in a group of its own as a shell starts it.
 fn fuzzer(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lab"));
+    let mut command = Command::new(std::env::var_os("CARGO_BIN_EXE_lab").unwrap());
     command.args(["twin", "fuzz"]).args(arguments).process_group(0).stdout(Stdio::piped());
     command
 }
@@ -53,7 +53,7 @@ fn the_fuzzer_that_a_terminal_interrupts_says_what_it_has_done() {
 #[test]
 fn tests_that_are_interrupted_while_they_are_built_have_not_failed() {
     let elsewhere = tempfile::tempdir().unwrap();
-    let mut tests = Command::new(env!("CARGO_BIN_EXE_lab"));
+    let mut tests = Command::new(std::env::var_os("CARGO_BIN_EXE_lab").unwrap());
     tests.args(["test", "locks", "--only", "host"]).env("CARGO_TARGET_DIR", elsewhere.path());
     let mut tests = tests.process_group(0).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(tests.stderr.take().unwrap()).lines().map(Result::unwrap);

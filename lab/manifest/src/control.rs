@@ -183,7 +183,13 @@ impl System {
 
     /// Names begin with a kind, as a domain may be called as a reservation.
     fn control_caps(&self) -> Vec<Capability> {
-        let cap = |name: String, target, rights| Capability { name, target, rights, badge: 0 };
+        let cap = |name: String, target, rights| Capability {
+            name,
+            target,
+            rights,
+            badge: 0,
+            is_kept: false,
+        };
         let mut caps = vec![cap("system".to_string(), Target::System, Rights::CONTROL)];
         caps.extend(self.reservations.iter().enumerate().map(|(index, one)| {
             let name = format!("reservation.{}", one.name);

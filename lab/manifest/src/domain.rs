@@ -274,7 +274,8 @@ fn capability(
         return Err(values.problem(badge, message, help));
     }
     let badge = values.number(&given.badge, 0, 0..=u64::MAX)?;
-    Ok(Capability { name: values.name(&given.name, LONGEST_NAME)?, target, rights, badge })
+    let name = values.name(&given.name, LONGEST_NAME)?;
+    Ok(Capability { name, target, rights, badge, is_kept: false })
 }
 
 /// The one object that a capability names.

@@ -27,7 +27,7 @@ pub fn cap(system: &System, target: Target) -> Capability {
         _ => unreachable!("nothing else is reset"),
     };
     let name = format!("{}.own.{name}", target.kind().name());
-    Capability { name, target, rights, badge: 0 }
+    Capability { name, target, rights, badge: 0, is_kept: false }
 }
 
 /// None: it has no holder, or also one that is not supervised.

@@ -214,6 +214,7 @@ fn held(system: &System, number: usize, child: &Domain) -> Vec<Capability> {
     let copied = |own: &Capability| Capability {
         name: cap_name(child, &own.name),
         rights: own.rights.or(Rights::COPY),
+        is_kept: true,
         ..own.clone()
     };
     held.extend(child.caps.iter().map(copied));
@@ -247,7 +248,7 @@ pub fn cap_name(child: &Domain, name: &str) -> String {
 }
 
 fn cap(name: &str, target: Target, rights: Rights, badge: u64) -> Capability {
-    Capability { name: name.to_string(), target, rights, badge }
+    Capability { name: name.to_string(), target, rights, badge, is_kept: false }
 }
 
 fn pages(bytes: u64) -> u64 {

@@ -468,10 +468,11 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// Whether it has a capability to an endpoint with these rights.
+    /// Whether it has a capability of its own to an endpoint with these rights.
     pub fn may(&self, endpoint: usize, rights: Rights) -> bool {
         let target = Target::Endpoint(endpoint);
-        self.caps.iter().any(|cap| cap.target == target && cap.rights.contains(rights))
+        let mut own = self.caps.iter().filter(|cap| !cap.is_kept);
+        own.any(|cap| cap.target == target && cap.rights.contains(rights))
     }
 }
 
@@ -537,6 +538,8 @@ pub struct Capability {
     pub rights: Rights,
     /// Tells the receiver which capability was used; 0: none.
     pub badge: u64,
+    /// Whether its holder never uses it: the supervisor keeps it for a child that it makes.
+    pub is_kept: bool,
 }
 
 /// The object of a capability.

@@ -54,7 +54,7 @@ pub struct Rtsim {
     #[arg(long, value_name = "FORMAT", value_delimiter = ',')]
     pub export: Vec<Format>,
     /// Write the manifest of the system that the task set becomes, and run nothing.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = super::written)]
     pub manifest: Option<PathBuf>,
 }
 

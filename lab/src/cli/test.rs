@@ -31,7 +31,7 @@ pub struct Test {
     #[arg(long)]
     pub fail_fast: bool,
     /// Write the results for other tools, in JUnit's format.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = super::written)]
     pub junit: Option<PathBuf>,
     /// Only these groups; may be given several times.
     #[arg(long, value_name = "GROUP")]

@@ -1,5 +1,6 @@
 use super::*;
 use clap::CommandFactory;
+use clap::error::ErrorKind;
 
 #[test]
 fn the_command_line_is_consistent() {
@@ -87,4 +88,72 @@ fn durations_have_units() {
     for text in ["", "us", "-1us", "2 weeks", "inf"] {
         assert!(duration(text).is_err(), "{text}");
     }
+}
+
+/// Every command without commands below it, with the words that lead to it.
+fn leaves(command: &clap::Command, words: &[String]) -> Vec<(Vec<String>, clap::Command)> {
+    if !command.has_subcommands() {
+        return vec![(words.to_vec(), command.clone())];
+    }
+    let own = command.get_subcommands().filter(|below| below.get_name() != "help");
+    own.flat_map(|below| leaves(below, &[words, &[below.get_name().to_string()]].concat()))
+        .collect()
+}
+
+/// What any text may be as far as the command line knows: the command itself judges it, before it
+/// builds anything (`lab/tests/usage.rs`).
+const JUDGED_LATER: [&str; 27] = [
+    "run system",
+    "run args",
+    "ps system",
+    "sched get name",
+    "sched get system",
+    "sched set name",
+    "sched set changes",
+    "sched set system",
+    "top system",
+    "new folder",
+    "check systems",
+    "check overheads",
+    "c cc",
+    "image system",
+    "image output",
+    "profile system",
+    "profile event",
+    "lab run system",
+    "lab run set",
+    "lab compare a",
+    "lab compare b",
+    "lab rtsim file",
+    "lab model repairman fit",
+    "lab claims ids",
+    "trace system",
+    "test names",
+    "test mutants",
+];
+
+#[test]
+fn values_that_cannot_be_are_refused_by_the_command_line() {
+    let mut all = Cli::command();
+    all.build();
+    let leaves = leaves(&all, &["giusto".to_string()]);
+    assert!(leaves.len() > 20);
+    let mut later = Vec::new();
+    for (words, command) in leaves {
+        let parse = |more: &[&str]| {
+            let words = words.iter().map(String::as_str).chain(more.iter().copied());
+            Cli::try_parse_from(words).err().map(|error| error.kind())
+        };
+        assert_eq!(parse(&["--no-such-option"]), Some(ErrorKind::UnknownArgument), "{words:?}");
+        for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
+            let option = arg.get_long().map(|long| format!("--{long}"));
+            let option: Vec<&str> = option.iter().map(String::as_str).collect();
+            let wrong = [&option[..], &["no/such/\u{1}"]].concat();
+            let refused = [ErrorKind::InvalidValue, ErrorKind::ValueValidation];
+            if !parse(&wrong).is_some_and(|kind| refused.contains(&kind)) {
+                later.push(format!("{} {}", words[1..].join(" "), arg.get_id()));
+            }
+        }
+    }
+    assert_eq!(later, JUDGED_LATER);
 }

@@ -19,9 +19,10 @@ pub enum Twin {
 pub struct Fuzz {
     /// Least number of steps.
     #[arg(long, default_value_t = 1_000_000, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub steps: u64,
     /// Minutes to go on for, instead of a number of steps.
-    #[arg(long, value_name = "M")]
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(1..))]
     pub minutes: Option<u64>,
     /// The first seed.
     #[arg(long, default_value = "1", value_name = "S", value_parser = seed)]

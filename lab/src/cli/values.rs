@@ -1,6 +1,7 @@
-//! Values of options: times and seeds.
+//! Values of options: times, seeds, files.
 
 use manifest::units::{NANOSECONDS, scaled};
+use std::path::{Path, PathBuf};
 
 /// A duration in nanoseconds, or with a unit.
 pub fn duration(text: &str) -> Result<u64, String> {
@@ -32,3 +33,25 @@ pub fn seed(text: &str) -> Result<u64, String> {
     };
     parsed.map_err(|_| "give a number, such as 31 or 0x1f".to_string())
 }
+
+/// A file that will be written: its folder is there, and it is none itself.
+pub fn written(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.is_dir();
+    match path.parent().filter(is_missing) {
+        Some(folder) => Err(format!("there is no folder {}", folder.display())),
+        None if text.is_empty() => Err("name a file".to_string()),
+        None if path.is_dir() => Err(format!("{text} is a folder; name a file in it")),
+        None => Ok(path),
+    }
+}
+
+/// [`written`], with a flame graph: its ending says as what.
+pub fn flame(text: &str) -> Result<PathBuf, String> {
+    let path = written(text)?;
+    let known = path.extension().is_some_and(|end| FLAMES.iter().any(|known| end == *known));
+    known.then_some(path).ok_or_else(|| "give a name that ends in .svg or .folded".to_string())
+}
+
+/// Endings of files with flame graphs.
+const FLAMES: [&str; 2] = ["svg", "folded"];

@@ -38,6 +38,8 @@ pub fn image(asked: &cli::Image, as_json: bool) -> Result<Verdict> {
     if folder.exists() && !folder.is_dir() {
         return Err(usage(format!("{} is no folder", folder.display())));
     }
+    // Before anything is built, so that it is known that it can be made.
+    fs::create_dir_all(folder).map_err(|error| usage(error.to_string()))?;
     let images = image::build_shipped(EMULATOR, &system)?;
     let archive = format!("{}.archive", system.name);
     // Without chance: the same source gives the same bytes.
@@ -48,7 +50,6 @@ pub fn image(asked: &cli::Image, as_json: bool) -> Result<Verdict> {
         (archive.as_str(), packed.bytes),
         (SCRIPT, script.into_bytes()),
     ];
-    fs::create_dir_all(folder)?;
     let mut written = Vec::new();
     for (name, bytes) in files {
         fs::write(folder.join(name), &bytes)?;

@@ -5,7 +5,7 @@ mod places;
 
 use super::{print_json, wrapped};
 use crate::cli;
-use crate::failure::Verdict;
+use crate::failure::{Verdict, usage};
 use crate::machine::{self, Boot, Console, Exit, Input, Outcome};
 use crate::output;
 use crate::{image, systems};
@@ -33,6 +33,9 @@ struct Recorded {
 
 /// Records a trace, or reads one, and shows it.
 pub fn trace(asked: &cli::Trace, as_json: bool) -> Result<Verdict> {
+    if asked.from.zip(asked.to).is_some_and(|(from, to)| from >= to) {
+        return Err(usage("--from is behind --to: nothing lies between them"));
+    }
     let recorded = match saved(&asked.system)? {
         Some(bytes) => {
             let (traces, names) = (Traces::decode(&bytes)?, Names::default());

@@ -65,6 +65,10 @@ impl Plan {
 
     /// The plan of a seed on what was asked for.
     pub fn on(seed: u64, asked: &Fuzzed) -> Result<Plan> {
+        if asked.cpus > 1 && asked.locking.as_deref() == Some(NO_LOCKING) {
+            let message = format!("a kernel without locks cannot have {} CPUs", asked.cpus);
+            return Err(crate::failure::usage(message));
+        }
         let plan = Plan::of(seed, asked.cpus, asked.locking.as_deref())?;
         let kernels = manifest::ALL_KERNELS.into_iter();
         let kernel = kernels.into_iter().find(|name| asked.kernel.as_deref() == Some(*name));

@@ -5,7 +5,7 @@
 //! an instruction was written, and into which others it was drawn: the innermost that one table
 //! names decides. Libraries and small helpers are not in it and count for their callers.
 
-use crate::workspace;
+use crate::symbols::in_work_tree;
 use addr2line::Loader;
 use anyhow::{Result, anyhow};
 use std::collections::BTreeMap;
@@ -74,14 +74,10 @@ fn files(loader: &Loader, at: u64) -> Vec<String> {
     files
 }
 
-/// A source file's name within the work tree; `None`: it is of a library.
-fn own_file(file: &str) -> Option<&str> {
-    file.strip_prefix(workspace::root().to_str()?)?.strip_prefix('/')
-}
-
 /// The part of the innermost file that the table names.
 fn by_files(files: &[String]) -> Option<Part> {
-    let own = files.iter().filter_map(|file| own_file(file));
+    // What is in no work tree is of a library.
+    let own = files.iter().filter_map(|file| in_work_tree(file));
     own.into_iter().find_map(|file| {
         let row = FILES.iter().find(|(name, _)| file.contains(name));
         row.map(|(_, part)| *part)
@@ -102,6 +98,7 @@ pub fn by_function(function: &str) -> Part {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workspace;
 
     /// The part of an instruction in these files of the work tree, innermost first.
     fn part(files: &[&str]) -> Option<Part> {
@@ -146,8 +143,8 @@ mod tests {
 
     #[test]
     fn library_files_count_for_their_callers() {
-        assert_eq!(own_file("/rustc/abc/library/core/src/cell.rs"), None);
+        assert_eq!(in_work_tree("/rustc/abc/library/core/src/cell.rs"), None);
         let own = workspace::root().join("kernel/src/cpu/ready_queue.rs");
-        assert_eq!(own_file(own.to_str().unwrap()), Some("kernel/src/cpu/ready_queue.rs"));
+        assert_eq!(in_work_tree(own.to_str().unwrap()), Some("kernel/src/cpu/ready_queue.rs"));
     }
 }

@@ -10,6 +10,7 @@ mod limits;
 pub mod links;
 mod modules;
 mod packages;
+mod places;
 mod reach;
 mod source;
 mod unsafety;
@@ -66,6 +67,7 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
         findings.extend(order.check(source));
         findings.extend(limits::check(source));
         findings.extend(architecture::check(source));
+        findings.extend(places::check(source));
         findings.extend(unsafety::check(source));
     }
     findings.sort();

@@ -52,6 +52,11 @@ pub fn read(values: &Values, draft: &Draft, place: &Place) -> Result<Reservation
         };
         return Err(values.source.problem(&draft.at, message, help));
     }
+    if let (None, None, Some(word)) = (timing, limit, &given.execution) {
+        let message = "`execution` means nothing here: there is no `deadline` and no `budget`";
+        let help = "write `deadline`, or leave `execution` and `period` out";
+        return Err(values.problem(word, message, help));
+    }
     if let (Some(execution), Some(limit), Some(word)) = (execution, limit, &given.execution)
         && execution > limit.budget
     {

@@ -73,7 +73,8 @@ pub fn program(_: &str) -> Result<Vec<u8>, String> {
 
 /// The manifests of the project.
 pub fn systems() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../systems");
+    let own = std::env::var("CARGO_MANIFEST_DIR").expect("cargo says");
+    let folder = Path::new(&own).join("../../systems");
     let entries = std::fs::read_dir(folder).expect("the systems folder exists");
     let paths = entries.map(|entry| entry.expect("it is readable").path());
     let mut paths: Vec<PathBuf> = paths

@@ -70,7 +70,7 @@ fn unless(system: &System, cpus: &[OnCpu]) -> BTreeMap<String, Undeclared> {
 }
 
 /// What of the reservations is likely not meant.
-fn notes(system: &System) -> Vec<String> {
+pub(super) fn notes(system: &System) -> Vec<String> {
     let mut notes = Vec::new();
     for (index, node) in system.reservations.iter().enumerate() {
         let name = &node.name;
@@ -87,7 +87,7 @@ fn notes(system: &System) -> Vec<String> {
             notes.push(format!("partition `{name}` has no windows, so nothing in it ever runs"));
         }
         if is_adaptive(system, index) && !is_in_adaptive(system, index) {
-            notes.push(match system.most_budget(index).map(spell_duration) {
+            notes.push(match system.most_budget(index).map(time) {
                 None => format!("budgets in `{name}` follow demand: no job in it has a bound"),
                 Some(most) => format!(
                     "the budget of `{name}` follows demand: it counts for others as {most}, the \
@@ -97,7 +97,8 @@ fn notes(system: &System) -> Vec<String> {
         }
         if is_unknown(node) && !is_adaptive(system, index) && !is_in_adaptive(system, index) {
             notes.push(format!(
-                "`{name}` has neither `budget` nor `execution`: it may take all of its period"
+                "`{name}` has no `execution`, and no `budget` below its `period`: it may take all \
+                 of that"
             ));
         }
     }

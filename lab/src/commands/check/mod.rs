@@ -159,3 +159,6 @@ fn programs() -> Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod truth;

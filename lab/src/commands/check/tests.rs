@@ -221,6 +221,21 @@ fn a_server_that_others_may_call_can_take_all_the_time() {
     assert!(decided.fits(), "{}", decided.text());
 }
 
+/// A server that is supervised is judged by itself, and not by who holds its capabilities for it.
+#[test]
+fn a_supervised_server_is_the_server() {
+    let disk = |keys: &str| {
+        let from = "program = \"periodic\"\npriority = 90\n";
+        let keys = format!("program = \"periodic\"\n{keys}restart = \"on-failure\"\n");
+        sharing_with(from, &keys)
+    };
+    let text = disk("priority = 50\n").text().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("`disk` has priority 50, and `logger`, which calls it, 60"), "{text}");
+    let blocked =
+        |decided: &Decided| decided.document()["cpus"][0]["tasks"][2]["blocking_ns"].clone();
+    assert_eq!(blocked(&disk("priority = 90\n")), 0);
+}
+
 #[test]
 fn a_ceiling_above_all_users_delays_more() {
     let blocking = |decided: &Decided| {

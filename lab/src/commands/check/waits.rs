@@ -3,8 +3,10 @@
 use super::decided::time;
 use super::watched;
 use abi::Rights;
+use abi::boot::ALL_CPUS;
 use abi::object::Resource;
-use manifest::{Domain, Reservation, System};
+use abi::reservation::{Budget, Server};
+use manifest::{Domain, Reaction, Reservation, System};
 
 /// What is to be known of endpoints and of who serves them.
 pub fn notes(system: &System) -> Vec<String> {
@@ -21,8 +23,8 @@ pub fn notes(system: &System) -> Vec<String> {
         {
             let caller = &caller.name;
             notes.push(format!(
-                "no domain may receive from endpoint `{name}`: a message of `{caller}` waits \
-                 there for ever, unless it has a deadline"
+                "no domain may receive from endpoint `{name}`: a message of `{caller}` is never \
+                 received, and waits there until it is ended, for instance by a deadline"
             ));
         }
         if callers.is_empty()
@@ -39,9 +41,9 @@ pub fn notes(system: &System) -> Vec<String> {
             if server.may(index, Rights::SEND) && servers.len() == 1 && is_single(server) {
                 let server = &server.name;
                 notes.push(format!(
-                    "`{server}` may call endpoint `{name}`, from which it alone receives, with its \
-                     only thread: such a call waits for ever, unless it has a deadline or the \
-                     right is given away"
+                    "`{server}` may call endpoint `{name}`, from which it alone may receive, with \
+                     its only thread: such a call is never answered, unless the right is given \
+                     away, and waits until it is ended, for instance by a deadline"
                 ));
             }
             notes.extend(held(system, (name, index), server));
@@ -53,54 +55,56 @@ pub fn notes(system: &System) -> Vec<String> {
 }
 
 /// Whether a domain has one thread, and makes no other thread or domain that could answer it.
-fn is_single(domain: &Domain) -> bool {
+pub(super) fn is_single(domain: &Domain) -> bool {
     let more = [Resource::Threads, Resource::Domains];
     domain.threads == 1 && more.iter().all(|resource| domain.quota[*resource as usize] == 0)
 }
 
 /// How a server without a reservation lets its callers hold each other, under the kernel with the
-/// tree: it runs on the time of the caller that it works for.
+/// tree: it runs on the time of the caller that it works for, if that is of its own CPU.
 fn held(system: &System, (name, index): (&str, usize), server: &Domain) -> Option<String> {
     if !system.needs_tree() || server.reservation.is_some() {
         return None;
     }
     let others = system.domains.iter().filter(|domain| domain.name != server.name);
     let callers: Vec<&Domain> = others.filter(|domain| domain.may(index, Rights::SEND)).collect();
-    let limits = callers.iter().flat_map(|caller| limits(system, caller));
-    let (caller, node) = limits.max_by_key(|(_, node)| pause(node))?;
-    let (budget, period) = node.limit.map(|limit| (limit.budget, limit.period))?;
+    let limits = callers.iter().flat_map(|caller| limits(system, caller, server));
+    let (caller, node, limit) = limits.max_by_key(|(_, _, limit)| limit.period - limit.budget)?;
     let class = match node.policy {
         Some(_) => format!(" by class `{}`", node.name),
         None => String::new(),
     };
+    let has = if node.adaptive.is_some() { "can be left with" } else { "has" };
     (callers.len() > 1).then(|| {
         format!(
             "`{}` has no reservation: unless it says that it serves `{name}`, it runs on its \
-             caller's time, and stands still when that is used up. `{}`, which has {} in \
-             {}{class}, can so hold the other callers for {} each time",
+             caller's time, and stands still when that is used up. `{}`, which {has} {} in \
+             {}{class}, can so hold the callers behind it for {} each time",
             server.name,
             caller.name,
-            time(budget),
-            time(period),
-            time(period - budget)
+            time(limit.budget),
+            time(limit.period),
+            time(limit.period - limit.budget)
         )
     })
 }
 
-/// The limits of what a domain runs on, of its own reservation and of the classes around it.
+/// What a domain runs on and lends to a server, with what is left of the budget at least: its own
+/// reservation and the classes around it that stand still without budget.
 fn limits<'a>(
     system: &'a System,
     domain: &'a Domain,
-) -> impl Iterator<Item = (&'a Domain, &'a Reservation)> {
+    server: &Domain,
+) -> impl Iterator<Item = (&'a Domain, &'a Reservation, Budget)> {
     let above = |node: &&Reservation| Some(&system.reservations[node.class?]);
     let own = domain.reservation.map(|own| &system.reservations[own]);
-    let all = std::iter::successors(own, above).filter(|node| node.limit().is_some());
-    all.map(move |node| (domain, node))
-}
-
-/// How long a limit leaves nothing when its budget is used up at once.
-fn pause(node: &Reservation) -> u64 {
-    node.limit().map_or(0, |limit| limit.period - limit.budget)
+    let own = own.filter(|own| own.cpu != ALL_CPUS && watched::runs_on(system, server, own.cpu));
+    std::iter::successors(own, above).filter_map(move |node| {
+        let limit = node.limit()?;
+        let stands_still = limit.server != Server::ConstantSoft && node.overrun == Reaction::Usual;
+        let budget = node.adaptive.map_or(limit.budget, |own| own.least);
+        stands_still.then_some((domain, node, Budget { budget, ..limit }))
+    })
 }
 
 /// Domains that may call each other in a ring, each with a single endpoint's name.
@@ -120,7 +124,8 @@ fn cycle(system: &System) -> Option<String> {
             let name = |at: &usize| format!("`{}`", system.domains[*at].name);
             let names: Vec<String> = ring.iter().map(name).collect();
             return Some(format!(
-                "{} may call each other in a ring: if each waits for the next one, none goes on",
+                "{} may call each other in a ring: while all threads of each wait for the next \
+                 one, none goes on",
                 names.join(", ")
             ));
         }
@@ -188,7 +193,7 @@ mod tests {
                 assert_eq!(said("no domain may send"), any(receives) && !any(sends), "{case}");
                 let alone = |at: usize| sends[at] && receives[at] && !receives[1 - at];
                 let itself = threads == 1 && (alone(0) || alone(1));
-                assert_eq!(said("it alone receives"), itself, "{case}");
+                assert_eq!(said("it alone may receive"), itself, "{case}");
                 let ring = sends == [true; 2] && receives == [true; 2];
                 assert_eq!(said("in a ring"), ring, "{case}");
             }
@@ -229,7 +234,8 @@ mod tests {
                     let notes = notes(&held_by(leaf, class, other)).join("\n");
                     let longest = 10 - leaf.min(class).min(other);
                     let case = format!("{leaf}, {class}, {other}: {notes}");
-                    let said = format!("can so hold the other callers for {longest}ms each time");
+                    let said =
+                        format!("can so hold the callers behind it for {longest}ms each time");
                     assert_eq!(notes.contains(&said), longest > 0, "{case}");
                     assert_eq!(notes.contains("can so hold"), longest > 0, "{case}");
                     let by_class = notes.contains("by class `class`");

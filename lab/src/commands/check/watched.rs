@@ -2,10 +2,11 @@
 //! supervisor itself costs others.
 
 use super::shared::{OnCpu, reports};
+use super::waits;
 use abi::boot::ALL_CPUS;
-use abi::reservation::{LEVELS, LONGEST, Share};
+use abi::reservation::{LEVELS, LONGEST, Server, Share};
 use analysis::Overheads;
-use manifest::{Domain, System};
+use manifest::{Domain, Reservation, System};
 use std::collections::BTreeSet;
 
 /// What can keep the supervisor from making programs again whose heartbeats are missing.
@@ -44,11 +45,23 @@ fn level(system: &System, domain: &Domain, priority: u8) -> u32 {
     }
 }
 
-/// Whether something around a domain's threads has a budget.
+/// Whether something around a domain's threads has a budget, or windows that leave time.
 fn is_limited(system: &System, domain: &Domain) -> bool {
     let above = |at: &usize| system.reservations[*at].class;
-    std::iter::successors(domain.reservation, above)
-        .any(|at| system.reservations[at].limit().is_some())
+    std::iter::successors(domain.reservation, above).any(|at| {
+        let node = &system.reservations[at];
+        node.limit().is_some_and(|limit| limit.server != Server::ConstantSoft)
+            || has_windows_alone(system, node)
+    })
+}
+
+/// Whether a reservation is a partition that does not have the whole frame.
+fn has_windows_alone(system: &System, node: &Reservation) -> bool {
+    let (Share::Partition { number, .. }, Some(class)) = (node.share, node.class) else {
+        return false;
+    };
+    let windows = &system.reservations[class].windows;
+    number > 0 && windows.iter().any(|window| window.partition != number)
 }
 
 /// The CPU of a domain's first thread, which of the supervisor is the one that watches.
@@ -58,10 +71,10 @@ fn cpu_of(system: &System, domain: &Domain) -> u32 {
 }
 
 /// Whether a domain's threads can run on a CPU.
-fn runs_on(system: &System, domain: &Domain, cpu: u32) -> bool {
+pub(super) fn runs_on(system: &System, domain: &Domain, cpu: u32) -> bool {
     let own = cpu_of(system, domain);
     let may = domain.cpus.is_none_or(|cpus| cpus & 1 << cpu != 0);
-    let is_one = domain.threads == 1 || domain.reservation.is_some();
+    let is_one = waits::is_single(domain) || domain.reservation.is_some();
     if is_one { own == cpu || own == ALL_CPUS } else { may }
 }
 

@@ -28,6 +28,9 @@ const RESPONSE: &str = "response";
 
 /// Does what the command line says.
 pub fn rtsim(asked: &cli::Rtsim, as_json: bool) -> Result<Verdict> {
+    if asked.from.zip(asked.to).is_some_and(|(from, to)| from >= to) {
+        return Err(usage("--from is behind --to: nothing lies between them"));
+    }
     let set = read(asked)?;
     if let Some(path) = &asked.manifest {
         fs::write(path, rtsim::manifest(&set, way(asked)).map_err(usage)?)?;

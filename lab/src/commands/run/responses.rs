@@ -27,10 +27,6 @@ pub fn refuse(run: &cli::Run, system: &System, is_repeatable: bool) -> Result<()
         let message = "--runs gives each run a seed of its own: add --icount, or `--machine twin`";
         return Err(usage(message));
     }
-    let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.is_dir();
-    if let Some(folder) = run.plot.as_deref().and_then(Path::parent).filter(missing) {
-        return Err(usage(format!("--plot: there is no folder {}", folder.display())));
-    }
     let is_timed = |node: &manifest::Reservation| node.policy.is_none() && node.timing.is_some();
     if !system.reservations.iter().any(is_timed) {
         let message = format!(

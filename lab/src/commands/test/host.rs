@@ -219,6 +219,9 @@ impl Program {
         command.env("LD_LIBRARY_PATH", libraries());
         command.args(arguments).current_dir(&self.directory);
         command.env("CARGO_MANIFEST_DIR", &self.directory);
+        if let Ok(program) = workspace::program() {
+            command.env("CARGO_BIN_EXE_lab", program);
+        }
         if std::env::var_os(SEED.0).is_none() {
             command.env(SEED.0, SEED.1);
         }

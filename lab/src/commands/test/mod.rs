@@ -26,6 +26,7 @@ mod mutants;
 mod native;
 mod outside;
 mod patch;
+mod places;
 mod process;
 mod runner;
 mod sampling;
@@ -148,6 +149,7 @@ fn list(choice: &Choice) -> Result<Vec<Job>> {
     }
     jobs.extend(suites::jobs());
     jobs.extend(stress::jobs());
+    jobs.extend(places::jobs());
     jobs.extend(allocations::jobs());
     jobs.extend(trains::jobs());
     jobs.extend(endings::jobs());

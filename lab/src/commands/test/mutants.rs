@@ -205,7 +205,7 @@ fn chosen(mutants: Vec<Mutant>, names: &[String]) -> Result<Vec<Mutant>> {
 
 /// Makes the files of `to` those of `from`, without hidden history and build directories, writing
 /// only what differs.
-fn synchronise(from: &Path, to: &Path) -> Result<()> {
+pub fn synchronise(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     let wanted = files(from)?;
     for gone in files(to)?.difference(&wanted) {

@@ -29,6 +29,16 @@ impl Records {
         self.golden.contains_key(experiment) || limits.is_some()
     }
 
+    /// A figure of an experiment as pages show it: `percent KEY` is one in millionths.
+    pub fn shown(&self, experiment: &str, key: &str) -> Option<String> {
+        match key.strip_prefix("percent ") {
+            Some(key) => {
+                self.find(experiment, key).map(|figure| format!("{:.1} %", figure as f64 / 1e4))
+            }
+            None => self.find(experiment, key).map(|figure| Figure::from(figure).grouped()),
+        }
+    }
+
     /// A figure of an experiment, or the limit on it.
     fn find(&self, experiment: &str, key: &str) -> Option<u64> {
         let (golden, key) = match key.strip_prefix("limit ") {

@@ -11,12 +11,15 @@
 //! - `numbers: any`: numbers depend on the host; `file: NAME`: the block is this file's text
 //! - `run by: JOB`: a job of this name does the same; `not run: REASON`: nothing does
 //! - `figures: EXPERIMENT` and rules: see `figures.rs`; `by hand: REASON`: no golden figures
+//!
+//! A comment behind a figure in a sentence names it: see `prose.rs`.
 
 mod figures;
 mod measured;
 mod output;
 mod page;
 mod pages;
+mod prose;
 mod script;
 mod verdicts;
 

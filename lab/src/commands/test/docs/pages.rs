@@ -2,6 +2,7 @@
 
 use super::figures::{self, Cells, Records};
 use super::page::{self, Block, Note, Piece, Table};
+use super::prose;
 use super::script::{self, Script};
 use super::verdicts;
 use crate::cli::{Cli, Group};
@@ -20,6 +21,9 @@ use std::collections::BTreeMap;
 const KNOWN: [&str; 10] = [
     "deep", "alone", "copy", "status", "numbers", "file", "run by", "not run", "figures", "by hand",
 ];
+
+/// Where the design notes are.
+const DESIGN: &str = "docs/design";
 
 /// A page: its name from the root of the work tree, and what it shows.
 pub struct Page {
@@ -42,7 +46,7 @@ fn all() -> Result<Vec<Page>> {
         ["README.md", "ARCHITECTURE.md", "CAVEATS.md", "CONTRIBUTING.md", "SECURITY.md"]
             .map(String::from)
             .into();
-    for folder in ["docs", "docs/design"] {
+    for folder in ["docs", DESIGN] {
         let mut found = Vec::new();
         for entry in fs::read_dir(workspace::root().join(folder))? {
             let name = entry?.file_name().to_string_lossy().into_owned();
@@ -110,6 +114,10 @@ fn said(findings: &mut Findings, page: &Page, others: &[String]) -> Result<()> {
             }
         }
     }
+    if has_figures(page) {
+        let wrong = prose::complaints(&page.text, &page.pieces, &records).into_iter();
+        stale.extend(wrong.map(|(line, why)| format!("{}:{line}: {why}", page.name)));
+    }
     let commands = page::code_spans(&page.text);
     let commands = commands.iter().filter_map(|command| impossible(command));
     let name = &page.name;
@@ -119,6 +127,12 @@ fn said(findings: &mut Findings, page: &Page, others: &[String]) -> Result<()> {
     let verdicts = verdicts::stale(&page.text, &Recorded::load()?);
     findings.record(format!("{name}: verdicts are recorded ones"), nothing_of(verdicts));
     Ok(())
+}
+
+/// Whether the figures in a page's sentences are of today: design notes tell what was measured when
+/// something was decided, also of what was not taken.
+fn has_figures(page: &Page) -> bool {
+    !page.name.starts_with(DESIGN)
 }
 
 fn records() -> Result<Records> {
@@ -238,6 +252,11 @@ pub fn update(deep: bool) -> Result<usize> {
                 *line = figures::replaced(line, &new);
                 changes += 1;
             }
+        }
+        for line in lines.iter_mut().filter(|_| has_figures(&page)) {
+            let new = prose::updated(line, &records);
+            changes += usize::from(*line != new);
+            *line = new;
         }
         // From the end, so that lines in front keep their numbers.
         for script in script::of(&page).into_iter().rev().filter(|script| deep || !script.deep) {
