@@ -62,7 +62,9 @@ Examples:
 const PROFILE_EXAMPLES: &str = "\
 Examples:
   ./giusto profile udpserver
-  ./giusto profile udpserver --kernel strict-eager --flame out.svg";
+  ./giusto profile udpserver --kernel strict-eager --flame out.svg
+  ./giusto profile worst --exact              whose the longest section is
+  ./giusto profile udpserver --event branches";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
@@ -388,7 +390,12 @@ pub struct Profile {
     /// Draw a flame graph into this file, FILE.svg or, as text for other tools, FILE.folded.
     #[arg(long, value_name = "FILE", value_parser = flame)]
     pub flame: Option<PathBuf>,
-    /// Sample when so many of these events have happened, where the machine counts them.
+    /// Instead of samples: who executed what in the longest section with interrupts off and in
+    /// the worst wake-up, instruction by instruction.
+    #[arg(long)]
+    pub exact: bool,
+    /// Count all events of this kind instead, with --exact those there: instructions, branches,
+    /// loads, stores or memory-accesses.
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,
     /// End the system after so many seconds of the host's time and show what there is.

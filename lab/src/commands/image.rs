@@ -99,6 +99,7 @@ fn script(system: &System, board: &str, archive: &str) -> String {
         archive: Path::new(archive),
         command_line: &format!("kernel={}", system.kernel),
         debugger: None,
+        plugin: None,
     };
     let words = EMULATOR.arguments(&launch).into_iter().map(|word| {
         let word = word.to_string_lossy().into_owned();

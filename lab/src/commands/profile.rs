@@ -1,10 +1,13 @@
 //! `profile`: where the time of a system goes.
 
+mod exact;
+
 use super::print_json;
 use crate::cli;
 use crate::failure::{Verdict, usage};
 use crate::image::Extra;
 use crate::machine::{self, Boot, Exit, Outcome, Samples, Sampling};
+use crate::profile::exact::Event;
 use crate::profile::{self, Profile, Row};
 use crate::progress::Step;
 use crate::{image, output, systems};
@@ -19,20 +22,26 @@ const SHOWN: usize = 25;
 
 /// Boots a system, takes samples, and shows where they fell.
 pub fn profile(asked: &cli::Profile, as_json: bool) -> Result<Verdict> {
-    if let Some(event) = &asked.event {
-        return Err(no_events(&asked.machine, event));
-    }
+    let event = asked.event.as_deref().map(|name| known(&asked.machine, name)).transpose()?;
     let machine = machine::find(&asked.machine).expect("the command line knows the machines");
     if machine.emulator().is_none() {
         let message = "interrupts nothing at chosen instants, so it cannot be profiled";
         return Err(usage(format!("{} {message}; use another machine", machine.name())));
     }
-    let system = systems::load(&asked.system)?;
+    let mut system = systems::load(&asked.system)?;
+    system.kernel = asked.kernel.clone().unwrap_or(system.kernel);
+    match (asked.exact, event) {
+        (true, event) => {
+            let event = event.unwrap_or(Event::Instructions);
+            return exact::worst(asked, machine, system, event, as_json);
+        }
+        (false, Some(event)) => return exact::whole(asked, machine, &system, event, as_json),
+        (false, None) => {}
+    }
     let images = image::build_system(machine, &system, Some(Extra::Profile))?;
     let sampling = Sampling { period: asked.period, seed: asked.seed };
     let boot = Boot::new(machine, &images, &system)
         .board(super::run::board(machine, asked.board.as_deref())?)
-        .kernel(asked.kernel.as_deref().unwrap_or(&system.kernel))
         .seed(asked.seed)
         .timeout(Duration::from_secs(asked.timeout))
         .sampling(Some(sampling));
@@ -43,7 +52,7 @@ pub fn profile(asked: &cli::Profile, as_json: bool) -> Result<Verdict> {
     let samples = samples(&outcome)?;
     let profile = Profile::new(samples, &images, &system)?;
     if let Some(path) = &asked.flame {
-        draw(&profile, path, &system, &outcome.kernel)?;
+        draw(path, &profile::folded(&profile), &system, "samples")?;
     }
     if as_json {
         print(&profile, samples, &system, &outcome);
@@ -53,12 +62,18 @@ pub fn profile(asked: &cli::Profile, as_json: bool) -> Result<Verdict> {
     Ok(Verdict::from_bool(matches!(outcome.exit, Exit::Done(0) | Exit::Hang | Exit::Stuck)))
 }
 
-/// There is nothing here that counts events.
-fn no_events(machine: &str, event: &str) -> anyhow::Error {
-    usage(format!(
-        "{machine} has no event counters, so nothing can be sampled by `{event}`; \
-         leave --event out to sample by time"
-    ))
+/// The event of a name.
+///
+/// # Errors
+/// Nothing here counts it.
+fn known(machine: &str, name: &str) -> Result<Event> {
+    Event::find(name).ok_or_else(|| {
+        let known = Event::ALL.map(Event::name).join(", ");
+        usage(format!(
+            "{machine} has no event counters, so nothing counts `{name}`; what instructions show \
+             can be counted: {known}"
+        ))
+    })
 }
 
 /// The samples of a run; one that the timeout ended has some too.
@@ -70,11 +85,13 @@ fn samples(outcome: &Outcome) -> Result<&Samples> {
     }
 }
 
-fn draw(profile: &Profile, path: &Path, system: &System, kernel: &str) -> Result<()> {
+/// Draws the flame graph of stacks whose counts are of these.
+fn draw(path: &Path, stacks: &[String], system: &System, counted: &str) -> Result<()> {
+    let title = format!("{} under {}", system.name, system.kernel);
     let contents = match path.extension().and_then(|extension| extension.to_str()) {
-        Some("svg") => profile::svg(profile, &format!("{} under {kernel}", system.name))?,
+        Some("svg") => profile::svg(stacks, &title, counted)?,
         // The command line knows the endings.
-        _ => (profile::folded(profile).join("\n") + "\n").into_bytes(),
+        _ => (stacks.join("\n") + "\n").into_bytes(),
     };
     Ok(fs_err::write(path, contents)?)
 }
@@ -135,8 +152,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_are_refused_in_one_sentence() {
-        let error = no_events("some machine", "cache-misses");
+    fn events_that_nothing_counts_are_refused_in_one_sentence() {
+        assert_eq!(known("some machine", "branches").unwrap(), Event::Branches);
+        let error = known("some machine", "cache-misses").unwrap_err();
         assert!(error.is::<crate::failure::Usage>());
         assert!(error.to_string().contains("no event counters"), "{error}");
         assert!(error.to_string().contains("`cache-misses`"), "{error}");

@@ -4,7 +4,7 @@ use crate::failure::usage;
 use crate::progress::Late;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
-use cargo_metadata::{Artifact, Message};
+use cargo_metadata::{Artifact, Message, TargetKind};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -26,8 +26,12 @@ pub fn build(title: &str, arguments: &[&str]) -> Result<BTreeMap<String, PathBuf
     if !child.wait()?.success() {
         bail!("{title}: it failed:\n{}", readable(&diagnostics));
     }
-    let named = |built: Artifact| Some((built.target.name, built.executable?.into_std_path_buf()));
-    Ok(executables(&messages).into_iter().filter_map(named).collect())
+    let named = |built: Artifact| {
+        let library = || built.filenames.iter().find(|name| name.extension() == Some("so"));
+        let file = built.executable.as_ref().or_else(library)?.clone();
+        Some((built.target.name, file.into_std_path_buf()))
+    };
+    Ok(artifacts(&messages).filter(is_program_or_library).filter_map(named).collect())
 }
 
 /// Reads both outputs of cargo to their ends and shows what it is doing, once it compiles.
@@ -61,13 +65,19 @@ fn readable(diagnostics: &[String]) -> String {
 
 /// The executables that cargo's messages name.
 pub fn executables(messages: &str) -> Vec<Artifact> {
-    let artifact = |message| match message {
-        Ok(Message::CompilerArtifact(artifact)) => {
-            artifact.executable.is_some().then_some(artifact)
-        }
+    artifacts(messages).filter(|artifact| artifact.executable.is_some()).collect()
+}
+
+fn artifacts(messages: &str) -> impl Iterator<Item = Artifact> {
+    Message::parse_stream(messages.as_bytes()).filter_map(|message| match message {
+        Ok(Message::CompilerArtifact(artifact)) => Some(artifact),
         _ => None,
-    };
-    Message::parse_stream(messages.as_bytes()).filter_map(artifact).collect()
+    })
+}
+
+/// Whether an artifact can be started, or loaded by a program in another language.
+fn is_program_or_library(artifact: &Artifact) -> bool {
+    artifact.executable.is_some() || artifact.target.kind.contains(&TargetKind::CDyLib)
 }
 
 #[cfg(test)]

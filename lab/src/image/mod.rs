@@ -189,6 +189,22 @@ pub fn build_native() -> Result<PathBuf> {
     only(built)
 }
 
+/// Builds the emulator's plugin that sees every instruction; returns the library's path.
+pub fn build_plugin() -> Result<PathBuf> {
+    let (package, title) = ("exact", "building the plugin that sees every instruction");
+    let recipe = Recipe {
+        name: package,
+        title: title.to_string(),
+        package,
+        profile: "release",
+        arguments: &[],
+        directory: None,
+        executables: &[package.to_string()],
+    };
+    let arguments = ["--profile", recipe.profile, "-p", package];
+    only(kept::obtain_by(&recipe, |_| cargo::build(title, &arguments))?)
+}
+
 /// Steps that a log has room for.
 pub const LOG_ROOM: usize = 1 << 18;
 

@@ -3,7 +3,7 @@
 use super::console::{self, Console, Input, Interrupts, Printed, RawTerminal};
 use super::memory::{SharedFile, WORD, word_at};
 use super::outcome::{Exit, Outcome, kernel_name};
-use super::{Emulator, Launch, Machine, Remains, Samples, Sampling, Simulation, twin};
+use super::{Emulator, Launch, Machine, Plugin, Remains, Samples, Sampling, Simulation, twin};
 use crate::failure::{did_you_mean, interrupted, usage};
 use crate::image::{self, Images};
 use crate::leash;
@@ -57,6 +57,8 @@ pub struct Boot<'a> {
     pub sampling: Option<Sampling>,
     /// The socket on which the emulator waits for a debugger before the first instruction.
     pub debugger: Option<&'a Path>,
+    /// What sees every instruction, where the machine is emulated.
+    pub plugin: Option<&'a Plugin>,
     /// Enters the running system among those that can be watched and changed.
     pub control: Option<&'a Registration>,
 }
@@ -81,6 +83,7 @@ impl<'a> Boot<'a> {
             log: false,
             sampling: None,
             debugger: None,
+            plugin: None,
             control: None,
         }
     }
@@ -145,6 +148,11 @@ impl<'a> Boot<'a> {
         Boot { debugger, ..self }
     }
 
+    /// With every instruction seen by a plugin.
+    pub fn plugin(self, plugin: &'a Plugin) -> Boot<'a> {
+        Boot { plugin: Some(plugin), ..self }
+    }
+
     /// Entered among the running systems, if it has a control domain.
     pub fn control(self, control: Option<&'a Registration>) -> Boot<'a> {
         Boot { control, ..self }
@@ -174,6 +182,7 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
         archive: &archive_file.path(),
         command_line: &command_line(boot),
         debugger: boot.debugger,
+        plugin: boot.plugin,
     };
     let enter = |registration: &Registration| registration.enter(&memory.path(), nonce, &archive);
     let entered = boot.control.map(enter).transpose()?;
@@ -367,7 +376,7 @@ fn blame(exit: Exit, console: &str, program: &str, complaints: &str) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Count, Debugger, Finding, Platform};
+    use crate::machine::{Count, Debugger, Does, Finding, Platform};
     use std::ffi::OsString;
 
     /// A machine whose emulator is the shell and whose kernel is a script.
@@ -432,6 +441,15 @@ mod tests {
         fn count_round_trip(&self, _: &mut Debugger, _: &Path, _: usize) -> Result<Vec<Count>> {
             bail!("a script has no instructions")
         }
+        fn does(&self, _: &[u8]) -> Does {
+            Does::default()
+        }
+        fn counter_reads(&self, _: &[u8], _: u64) -> Vec<u64> {
+            Vec::new()
+        }
+        fn is_kernel(&self, _: u64) -> bool {
+            false
+        }
     }
 
     fn run(script: &'static str, timeout: Duration) -> (Exit, String) {
@@ -446,6 +464,7 @@ mod tests {
             archive: nowhere,
             command_line: "",
             debugger: None,
+            plugin: None,
         };
         follow(&Script(script), &launch, Console::CAPTURE, Some(timeout)).unwrap()
     }

@@ -4,6 +4,7 @@ mod boot;
 mod computed;
 mod console;
 mod debugger;
+mod instruction;
 mod memory;
 pub mod native;
 mod outcome;
@@ -19,6 +20,7 @@ mod x86_64;
 pub use boot::{Boot, boot, boot_spoilt, pack};
 pub use computed::Computed;
 pub use console::{Console, Input, Interrupts, RawTerminal};
+pub use instruction::{Does, Flow};
 pub use memory::{MEMORY_FILES, SharedFile, WORD, word_at};
 pub use outcome::{Exit, Outcome, STUCK};
 pub use remains::{Finding, Remains};
@@ -30,7 +32,7 @@ use anyhow::Result;
 use debugger::Debugger;
 use results::Origin;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A platform that experiments are measured on.
 pub trait Platform: Sync {
@@ -83,6 +85,12 @@ pub trait Emulator: Machine {
         kernel: &Path,
         skip: usize,
     ) -> Result<Vec<Count>>;
+    /// What the instruction of these bytes does.
+    fn does(&self, bytes: &[u8]) -> Does;
+    /// The addresses in a stretch of code, which begins at `at`, of reads of the counter.
+    fn counter_reads(&self, code: &[u8], at: u64) -> Vec<u64>;
+    /// Whether an address is of the kernel.
+    fn is_kernel(&self, address: u64) -> bool;
 }
 
 /// One start of an emulator.
@@ -105,6 +113,16 @@ pub struct Launch<'a> {
     pub command_line: &'a str,
     /// The socket on which the emulator waits for a debugger before the first instruction.
     pub debugger: Option<&'a Path>,
+    /// What sees every instruction.
+    pub plugin: Option<&'a Plugin>,
+}
+
+/// A library that the emulator loads.
+pub struct Plugin {
+    /// The library.
+    pub library: PathBuf,
+    /// Its arguments, each `NAME=VALUE`, without commas.
+    pub arguments: Vec<String>,
 }
 
 /// The emulator.

@@ -1,6 +1,8 @@
 //! QEMU with an x86_64 processor, on the boards `microvm` and `q35`.
 
-use super::{Count, Debugger, Emulator, Exit, Finding, Launch, Machine, Platform, Remains, x86_64};
+use super::{
+    Count, Debugger, Does, Emulator, Exit, Finding, Launch, Machine, Platform, Remains, x86_64,
+};
 use anyhow::Result;
 use results::Origin;
 use std::ffi::OsString;
@@ -99,6 +101,11 @@ impl Emulator for QemuX86_64 {
             add("-chardev", chardev);
             add("-gdb", "chardev:debugger".into());
         }
+        if let Some(plugin) = launch.plugin {
+            let mut loaded = OsString::from(&plugin.library);
+            plugin.arguments.iter().for_each(|argument| loaded.push(format!(",{argument}")));
+            add("-plugin", loaded);
+        }
         if let Some(seed) = launch.icount {
             add("-icount", "shift=0,sleep=off".into());
             add("-seed", seed.to_string().into());
@@ -140,6 +147,18 @@ impl Emulator for QemuX86_64 {
         skip: usize,
     ) -> Result<Vec<Count>> {
         x86_64::count_round_trip(debugger, kernel, skip)
+    }
+
+    fn does(&self, bytes: &[u8]) -> Does {
+        x86_64::does(bytes)
+    }
+
+    fn counter_reads(&self, code: &[u8], at: u64) -> Vec<u64> {
+        x86_64::counter_reads(code, at)
+    }
+
+    fn is_kernel(&self, address: u64) -> bool {
+        address >> 63 == 1
     }
 }
 

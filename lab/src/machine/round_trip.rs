@@ -52,6 +52,7 @@ pub fn round_trip(boot: &Boot, skip: usize) -> Result<Vec<Count>> {
         archive: &archive_file.path(),
         command_line: &format!("kernel={}", boot.kernel),
         debugger: Some(&socket),
+        plugin: None,
     };
     let interrupts = Interrupts::watch();
     let start = || {

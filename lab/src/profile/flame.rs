@@ -7,19 +7,20 @@ use inferno::flamegraph::{Options, from_lines};
 /// One line for each function: `domain;function samples`, as tools for flame graphs take it.
 pub fn folded(profile: &Profile) -> Vec<String> {
     let rows = profile.functions.iter();
-    rows.map(|((domain, function), samples)| {
-        let [domain, function] = [domain, function].map(|name| name.replace([';', ' '], "_"));
-        format!("{domain};{function} {samples}")
-    })
-    .collect()
+    rows.map(|((domain, function), samples)| line([domain, function], *samples)).collect()
 }
 
-/// A picture of it that opens in any browser.
-pub fn svg(profile: &Profile, title: &str) -> Result<Vec<u8>> {
-    let lines = folded(profile);
+/// A line of a stack, the outermost function first, with its count.
+pub fn line<'a>(stack: impl IntoIterator<Item = &'a String>, count: u64) -> String {
+    let names = stack.into_iter().map(|name| name.replace([';', ' '], "_"));
+    format!("{} {count}", names.collect::<Vec<_>>().join(";"))
+}
+
+/// A picture of such lines, whose counts are of these, that opens in any browser.
+pub fn svg(lines: &[String], title: &str, counted: &str) -> Result<Vec<u8>> {
     let mut options = Options::default();
     options.title = title.to_string();
-    options.count_name = "samples".to_string();
+    options.count_name = counted.to_string();
     let mut picture = Vec::new();
     from_lines(&mut options, lines.iter().map(String::as_str), &mut picture)?;
     Ok(picture)
@@ -44,7 +45,8 @@ mod tests {
 
     #[test]
     fn the_picture_names_domains_and_functions() {
-        let picture = String::from_utf8(svg(&profile(), "a title").unwrap()).unwrap();
+        let picture = svg(&folded(&profile()), "a title", "samples").unwrap();
+        let picture = String::from_utf8(picture).unwrap();
         assert!(picture.starts_with("<?xml"), "{picture}");
         for name in ["a title", "client_one", "kernel", "f&lt;a__b&gt;"] {
             assert!(picture.contains(name), "{name}");

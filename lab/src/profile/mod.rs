@@ -1,15 +1,17 @@
 //! Profiles: where the time of a run went, from samples (S0-42, S0-43).
 
+pub mod exact;
 mod flame;
 mod part;
 mod symbols;
 
-pub use flame::{folded, svg};
+pub use flame::{folded, line, svg};
 pub use part::Part;
 
 use crate::image::Images;
-use crate::machine::{Mode, Sample, Samples};
+use crate::machine::{Emulator, Mode, Sample, Samples};
 use anyhow::Result;
+use exact::{Code, Event};
 use manifest::System;
 use part::Parts;
 use serde::Serialize;
@@ -97,8 +99,38 @@ impl Profile {
     }
 
     fn add(&mut self, domain: &str, function: &str) {
-        self.all += 1;
-        *self.functions.entry((domain.to_string(), function.to_string())).or_default() += 1;
+        self.add_all(domain, function, 1);
+    }
+
+    /// Adds so many samples of a function.
+    fn add_all(&mut self, domain: &str, function: &str, samples: u64) {
+        self.all += samples;
+        *self.functions.entry((domain.to_string(), function.to_string())).or_default() += samples;
+    }
+
+    /// Attributes all events of a run, by how often each instruction was executed.
+    pub fn of_events(
+        codes: &[Code],
+        event: Event,
+        emulator: &dyn Emulator,
+        images: &Images,
+        system: &System,
+    ) -> Result<Profile> {
+        let kernel = Symbols::load(&images.kernel)?;
+        let programs = exact::programs::load(images, system)?;
+        let mut profile = Profile::default();
+        let count = |code: &Code| code.count * event.of(&emulator.does(&code.bytes));
+        let (own, others): (Vec<&Code>, Vec<&Code>) =
+            codes.iter().partition(|code| emulator.is_kernel(code.address));
+        for code in own {
+            let function = kernel.find(code.address).unwrap_or(UNKNOWN);
+            profile.add_all(KERNEL, function, count(code));
+        }
+        for (domain, function, code) in exact::programs::attributed(&programs, others) {
+            profile.add_all(&domain, &function, count(code));
+        }
+        profile.functions.retain(|_, count| *count > 0);
+        Ok(profile)
     }
 
     /// The share of several parts.

@@ -6,7 +6,7 @@ use cargo_metadata::Metadata;
 use std::fs;
 
 /// Which package may depend on what inside the project, as `(package, dependencies)`.
-const RULE: [(&str, &[&str]); 23] = [
+const RULE: [(&str, &[&str]); 24] = [
     ("abi", &[]),
     ("cells", &[]),
     ("policies", &["abi", "cells"]),
@@ -26,6 +26,7 @@ const RULE: [(&str, &[&str]); 23] = [
     ("twin-protocol", &["abi"]),
     ("twin", &["abi", "cells", "kernel", "rt", "programs", "twin-protocol"]),
     ("model", &[]),
+    ("exact", &[]),
     ("results", &["abi"]),
     ("rtsim", &["abi", "manifest"]),
     ("trace", &["abi", "results"]),
@@ -49,7 +50,7 @@ const RULE: [(&str, &[&str]); 23] = [
 const PORT: &[&str] = &["abi", "cells", "policies", "locks", "kernel", "rtm", "section"];
 
 /// Packages that depend on nothing outside the project either.
-const ALONE: [&str; 2] = ["abi", "section"];
+const ALONE: [&str; 3] = ["abi", "exact", "section"];
 
 /// The root file of a crate.
 pub struct Root {

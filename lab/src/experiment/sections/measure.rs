@@ -112,6 +112,14 @@ fn worst_of_all(all: &BTreeMap<String, Vec<u64>>) -> Result<u64> {
     usual.flat_map(|(_, runs)| runs).copied().max().context("an empty trace")
 }
 
+/// The longest run of a trace with interrupts off, of an operation that has a bound.
+pub fn longest_section(trace: &Trace) -> Option<(String, Unpolled)> {
+    let parts = unpolled(trace).into_iter();
+    let named = parts.map(|(section, part)| (operation(trace, &section), part));
+    let bounded = named.filter(|(operation, _)| operation != UNHANDLED);
+    bounded.max_by_key(|(_, part)| part.steps)
+}
+
 /// The operations of a trace, each with its longest run with interrupts off.
 fn longest(trace: &Trace) -> Vec<(String, u64)> {
     let name = |(section, part): (Section, Unpolled)| (operation(trace, &section), part.steps);

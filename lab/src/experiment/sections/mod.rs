@@ -3,6 +3,8 @@
 mod made;
 mod measure;
 
+pub use measure::longest_section;
+
 use super::parameter::Parameter;
 use super::user_system::UserSystem;
 use super::{Experiment, Measure};

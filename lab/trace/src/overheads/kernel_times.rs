@@ -24,6 +24,8 @@ pub struct KernelTime {
 pub struct Unpolled {
     /// The moment with which it begins.
     pub first: usize,
+    /// The moment with which it ends.
+    pub last: usize,
     /// How long it is, in steps without the writing of records.
     pub steps: u64,
 }
@@ -54,9 +56,10 @@ pub fn unpolled(trace: &Trace) -> Vec<(Section, Unpolled)> {
 fn longest(trace: &Trace, section: &Section) -> Unpolled {
     let inside = section.first + 1..section.last;
     let polls = inside.filter(|&at| trace.moments[at].event == Event::Preempt);
-    let (mut from, mut longest) = (section.first, Unpolled { first: section.first, steps: 0 });
+    let first = section.first;
+    let (mut from, mut longest) = (first, Unpolled { first, last: first, steps: 0 });
     for to in polls.chain([section.last]) {
-        let part = Unpolled { first: from, steps: trace.net(from, to) };
+        let part = Unpolled { first: from, last: to, steps: trace.net(from, to) };
         if part.steps > longest.steps {
             longest = part;
         }

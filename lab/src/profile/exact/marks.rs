@@ -1,0 +1,50 @@
+//! Where the kernel writes its trace: each record is written by one execution of one of these
+//! instructions.
+
+use crate::machine::Emulator;
+use anyhow::{Context, Result, ensure};
+use object::{Object, ObjectSection, ObjectSymbol};
+use std::path::Path;
+
+/// Functions that read the counter for a record, once, unless it is not wanted.
+const STAMPING: [&str; 2] = ["write", "write_if_on"];
+/// A function that writes a record of an earlier instant.
+const LATE: &str = "write_late";
+/// The module of these functions, and the end of what modules with trace points are called.
+const MODULE: &str = "kernel::cpu::notes::";
+const POINTS: &str = "::notes::";
+
+/// Records that each CPU writes on trial before those of the trace.
+pub const TRIALS: u64 = 32;
+
+/// Whether a function, by its name, is a part of writing the trace.
+pub fn writes_trace(function: &str) -> bool {
+    function.contains(POINTS)
+}
+
+/// The addresses in a traced kernel's image.
+///
+/// # Errors
+/// The image lacks one of the functions, or one does not read the counter.
+pub fn find(machine: &dyn Emulator, kernel: &Path) -> Result<Vec<u64>> {
+    let data = fs_err::read(kernel)?;
+    let file = object::File::parse(&*data)?;
+    let named = |wanted: &str| {
+        let found = file.symbols().find(|symbol| {
+            let name = addr2line::demangle_auto(symbol.name().unwrap_or_default().into(), None);
+            name.starts_with(MODULE) && name.rsplit("::").next() == Some(wanted)
+        });
+        found.with_context(|| format!("the kernel image has no function {MODULE}{wanted}"))
+    };
+    let mut marks = vec![named(LATE)?.address()];
+    for name in STAMPING {
+        let symbol = named(name)?;
+        let (at, size) = (symbol.address(), symbol.size());
+        let section = file.section_by_index(symbol.section_index().context("a foreign symbol")?)?;
+        let code = section.data_range(at, size)?.context("a function without code")?;
+        let reads = machine.counter_reads(code, at);
+        ensure!(reads.len() == 1, "{MODULE}{name} reads the counter {} times", reads.len());
+        marks.extend(reads);
+    }
+    Ok(marks)
+}

@@ -1,0 +1,149 @@
+//! What each function has of a stretch, by itself and with what it calls.
+
+use super::marks::writes_trace;
+use super::stacks::{Stack, Step, stacks};
+use crate::profile::symbols::Symbols;
+use addr2line::Loader;
+use anyhow::{Result, anyhow};
+use serde::Serialize;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// What is of no function that is known.
+const UNKNOWN: &str = "unknown";
+/// Where libraries are, whose functions count for those that call them.
+const LIBRARIES: [&str; 6] = ["core::", "alloc::", "<core::", "<alloc::", "<usize", "<u64"];
+
+/// The functions of a kernel image.
+pub struct Functions {
+    loader: Loader,
+    symbols: Symbols,
+}
+
+impl Functions {
+    /// Reads an image.
+    ///
+    /// # Errors
+    /// It has no debug information.
+    pub fn load(kernel: &Path) -> Result<Functions> {
+        let wrong = |error| anyhow!("no debug information in {}: {error}", kernel.display());
+        let loader = Loader::new(kernel).map_err(wrong)?;
+        Ok(Functions { loader, symbols: Symbols::load(kernel)? })
+    }
+
+    /// The functions at an address, each inlined into the one before it.
+    pub fn at(&self, address: u64) -> Vec<String> {
+        let mut names = Vec::new();
+        if let Ok(mut frames) = self.loader.find_frames(address) {
+            while let Ok(Some(frame)) = frames.next() {
+                let name = frame.function.as_ref().and_then(|name| name.demangle().ok());
+                names.extend(name.map(Cow::into_owned));
+            }
+        }
+        let is_library = |name: &String| LIBRARIES.iter().any(|start| name.starts_with(start));
+        let whole = names.last().cloned();
+        names.retain(|name| !is_library(name));
+        if names.is_empty() {
+            let symbol = || self.symbols.find(address).unwrap_or(UNKNOWN).to_string();
+            names.push(whole.unwrap_or_else(symbol));
+        }
+        names.reverse();
+        names
+    }
+}
+
+/// A function's share of a stretch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// Its name.
+    pub function: String,
+    /// What it does itself; inlined functions count as others do.
+    #[serde(rename = "self")]
+    pub own: u64,
+    /// The same with all that it calls.
+    pub inclusive: u64,
+}
+
+/// Who did what in a stretch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// By the functions on the stack, the outermost first, without the writing of the trace.
+    pub stacks: BTreeMap<Vec<String>, u64>,
+    /// What writing the trace took.
+    pub trace: u64,
+}
+
+impl Tally {
+    /// Of executions with their weights, by the functions at each address.
+    pub fn new(
+        steps: impl IntoIterator<Item = (Step, u64)>,
+        functions: impl Fn(u64) -> Vec<String>,
+    ) -> Tally {
+        let mut known: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+        let at = |at| known.entry(at).or_insert_with(|| functions(at)).clone();
+        Tally::of(stacks(steps), at)
+    }
+
+    /// Of stacks of addresses, each with the functions that are there.
+    fn of(stacks: BTreeMap<Stack, u64>, mut functions: impl FnMut(u64) -> Vec<String>) -> Tally {
+        let mut tally = Tally::default();
+        for (stack, weight) in stacks.into_iter().filter(|(_, weight)| *weight > 0) {
+            let mut names: Vec<String> = stack.into_iter().flat_map(&mut functions).collect();
+            names.dedup();
+            if names.iter().any(|name| writes_trace(name)) {
+                tally.trace += weight;
+            } else {
+                *tally.stacks.entry(names).or_default() += weight;
+            }
+        }
+        tally
+    }
+
+    /// All of it.
+    pub fn all(&self) -> u64 {
+        self.stacks.values().sum::<u64>() + self.trace
+    }
+
+    /// A row for each function, the greatest first.
+    pub fn rows(&self) -> Vec<Row> {
+        let mut rows: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+        for (stack, weight) in &self.stacks {
+            let each: BTreeSet<&str> = stack.iter().map(String::as_str).collect();
+            each.into_iter().for_each(|name| rows.entry(name).or_default().1 += weight);
+            let leaf = stack.last().map(String::as_str).unwrap_or(UNKNOWN);
+            rows.entry(leaf).or_default().0 += weight;
+        }
+        let row = |(function, (own, inclusive)): (&str, (u64, u64))| {
+            let function = function.to_string();
+            Row { function, own, inclusive }
+        };
+        let mut rows: Vec<Row> = rows.into_iter().map(row).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse((row.own, row.inclusive)));
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_functions_have_sums_up_and_the_trace_is_apart() {
+        let stacks: [(Stack, u64); 5] =
+            [(vec![1], 5), (vec![1, 2], 3), (vec![1, 2, 1], 2), (vec![1, 3], 7), (vec![4], 0)];
+        let tally = Tally::of(stacks.into(), |at| match at {
+            1 => vec!["f".to_string()],
+            2 => vec!["g".to_string(), "h".to_string()],
+            3 => vec!["kernel::cpu::notes::write".to_string()],
+            _ => panic!("nothing is there"),
+        });
+        assert_eq!((tally.trace, tally.all()), (7, 17));
+        let rows: Vec<_> =
+            tally.rows().into_iter().map(|r| (r.function, r.own, r.inclusive)).collect();
+        let expected = [("f", 7, 10), ("h", 3, 5), ("g", 0, 5)];
+        assert_eq!(rows, expected.map(|(name, own, all)| (name.to_string(), own, all)));
+        let own: u64 = tally.rows().iter().map(|row| row.own).sum();
+        assert_eq!(own + tally.trace, tally.all());
+    }
+}
