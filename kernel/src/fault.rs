@@ -137,8 +137,7 @@ impl<S: System> Entry<S> {
     #[cold]
     #[inline(never)]
     fn fault_inside(&self, me: Ref<Thread<S::Port>>, fault: Fault, instruction: u64) {
-        let thread = self.hold(me);
-        if !thread.has(flag::GOES_BACK) {
+        if self.manage().leaves(me).is_none() {
             self.note(Event::Fault, me, fault.kind as u32, 0);
             self.manage().tell_console(me, fault, instruction);
         }

@@ -32,6 +32,9 @@ pub struct Activation<P: Port> {
     pub outer: Cell<Option<Ref<Activation<P>>>>,
     /// The activation that was entered from this one's domain.
     pub inner: Cell<Option<Ref<Activation<P>>>>,
+    /// The thread is taken out of the domain entered: it runs nothing there any more, and owns
+    /// nothing there that others could wait for.
+    pub over: Cell<bool>,
     /// How many domains the thread has entered, this one included.
     pub depth: Cell<u32>,
     /// The domain that the thread has come from.
@@ -56,6 +59,7 @@ impl<P: Port> Activation<P> {
             next: Cell::new(None),
             outer: Cell::new(None),
             inner: Cell::new(None),
+            over: Cell::new(false),
             depth: Cell::new(0),
             from: Cell::new(None),
             owned: List::new(),

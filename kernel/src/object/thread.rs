@@ -145,9 +145,6 @@ pub mod flag {
     pub const LENDS: u32 = 32;
     /// It has stopped at a fault that none handles: to all that wait for it, it has ended.
     pub const ENDED: u32 = 64;
-    /// It is about to leave the domain that it has entered last with an error: it runs no
-    /// instruction there any more, and owns nothing there that others could wait for.
-    pub const GOES_BACK: u32 = 128;
 }
 
 /// What a job of a thread begins with, where a tree decides.

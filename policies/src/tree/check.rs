@@ -7,6 +7,7 @@ use super::node::{ByEligible, ByEvent, ByFixed, ByKey, ByUrgency, NOWHERE, Node,
 use super::notice::ByNotice;
 use super::promised::Promised;
 use super::{Budget, DEPTH, Policy, Share, Tree};
+use abi::reservation::Server;
 extern crate std;
 use std::vec;
 use std::vec::Vec;
@@ -159,6 +160,11 @@ impl Tree<'_> {
         assert_eq!(node.fixed_at, node.job.event().min(window), "the fixed instant");
         self.check_events(at, role);
         self.check_lent(at, role);
+        if let Some(Budget { server: Server::Sporadic, budget, .. }) = node.server.limits {
+            let amounts = node.server.replenishments.amounts();
+            assert!(amounts.is_sorted_by_key(|entry| entry.at), "amounts in order: {amounts:?}");
+            assert_eq!(amounts.iter().map(|entry| entry.amount).sum::<u64>(), budget);
+        }
         if role == Role::Leaf {
             assert_eq!((self.children(at).count(), node.queue), (0, NIL));
         } else {

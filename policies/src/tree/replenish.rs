@@ -134,21 +134,25 @@ impl Replenishments {
         }
     }
 
+    /// Adds an amount at its place. Where there is no room it is joined to the next one, or the last
+    /// one to it.
     fn push(&mut self, new: Replenishment) {
         let count = usize::from(self.count);
-        match count.checked_sub(1).map(|last| &mut self.list[last]) {
-            Some(last) if count == PLACES || last.at == new.at => {
-                *last = Replenishment { at: new.at, amount: last.amount + new.amount };
-            }
-            _ => {
-                self.list[count] = new;
-                self.count += 1;
-            }
+        let place = self.amounts().partition_point(|entry| entry.at < new.at);
+        if place < count && (count == PLACES || self.list[place].at == new.at) {
+            self.list[place].amount += new.amount;
+        } else if count == PLACES {
+            let amount = self.list[count - 1].amount + new.amount;
+            self.list[count - 1] = Replenishment { at: new.at, amount };
+        } else {
+            self.list.copy_within(place..count, place + 1);
+            self.list[place] = new;
+            self.count += 1;
         }
     }
 
     /// An amount below the least budget waits for the next one: it is not worth two switches.
-    fn join_small(&mut self) {
+    pub(super) fn join_small(&mut self) {
         while self.count > 1 && self.list[0].amount < LEAST_BUDGET {
             self.list[1].amount += self.list[0].amount;
             self.drop_first(1);

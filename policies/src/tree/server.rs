@@ -428,7 +428,7 @@ impl Supply {
         let Some(Budget { server, budget, period }) = self.limits else { return };
         match server {
             Server::Periodic => self.end_period(now, budget, period),
-            Server::Sporadic => {}
+            Server::Sporadic => self.replenishments.join_small(),
             Server::Constant | Server::ConstantSoft => {
                 // When it was due.
                 self.begin_period(self.until.max(self.waits), budget, period);

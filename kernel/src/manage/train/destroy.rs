@@ -3,6 +3,7 @@
 
 use crate::access::Ref;
 use crate::manage::Manager;
+use crate::object::thread::State;
 use crate::object::{Thread, Train};
 use crate::port::Port;
 use abi::Error;
@@ -22,10 +23,16 @@ impl<P: Port> Manager<'_, P> {
             if let Some(thread) = activation.thread.get() {
                 // One that was taken out of a domain further out is not here any more.
                 if self.activations_of(thread).any(|inside| inside == stack) {
-                    if self.is_asked_to_leave(thread)
-                        || !self.leaves_nothing(thread, stack)
-                        || !self.gives_up_caller(thread)
-                    {
+                    if self.is_asked_to_leave(thread) {
+                        return false;
+                    }
+                    let waited = self.all.open(thread).state.get() != State::Ready;
+                    self.cancel(thread, Error::Destroyed);
+                    self.begin_to_leave(thread, stack);
+                    if waited && self.preempted() {
+                        return false;
+                    }
+                    if !self.leaves_nothing(thread, stack) || !self.gives_up_caller(thread) {
                         return false;
                     }
                     self.take_out(thread, stack, Error::Destroyed);
@@ -72,6 +79,7 @@ impl<P: Port> Manager<'_, P> {
     pub(crate) fn leaves_ended_trains(&self, me: Ref<Thread<P>>) -> bool {
         let ends = |stack: &_| self.is_ending(*stack);
         let Some(stack) = self.activations_of(me).filter(ends).last() else { return false };
+        self.begin_to_leave(me, stack);
         if !self.leaves_nothing(me, stack) {
             return true;
         }

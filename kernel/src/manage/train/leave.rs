@@ -29,24 +29,36 @@ impl<P: Port> Manager<'_, P> {
         !self.preempted()
     }
 
-    /// A thread runs nothing any more in the domain that it has entered last, whatever resumes it:
-    /// it would fault at 0, where nothing is mapped, and go on to leave by that.
-    fn begin_to_leave(&self, at: Ref<Thread<P>>) {
-        let thread = self.all.open(at);
-        thread.set(flag::GOES_BACK);
-        thread.context.set_instruction(0);
+    /// A thread runs nothing any more in the domain of an activation, and in those that it has
+    /// entered from there, before it gives up anything there: it would fault at 0, where nothing is
+    /// mapped, and go on to leave by that.
+    pub(super) fn begin_to_leave(&self, at: Ref<Thread<P>>, stack: Ref<Activation<P>>) {
+        self.all.open(stack).over.set(true);
+        self.all.open(at).context.set_instruction(0);
+    }
+
+    /// The outermost activation that a thread is taken out of.
+    pub(crate) fn leaves(&self, at: Ref<Thread<P>>) -> Option<Ref<Activation<P>>> {
+        self.activations_of(at).filter(|visit| self.all.open(*visit).over.get()).last()
     }
 
     /// A thread that runs, or that is blocked in nothing, goes back with an error to where it has
-    /// entered the domain that it is in. False: not yet, an interrupt is pending.
+    /// entered the domain that it is in, or that it is taken out of. False: not yet, an interrupt
+    /// is pending.
     pub(crate) fn go_back(&self, at: Ref<Thread<P>>, error: Error) -> bool {
-        if let Some(stack) = self.all.open(at).inside.get() {
-            self.begin_to_leave(at);
+        if let Some(stack) = self.leaves(at).or(self.all.open(at).inside.get()) {
+            self.begin_to_leave(at, stack);
             if !self.leaves_nothing(at, stack) || !self.gives_up_caller(at) {
                 return false;
             }
-            self.fail_entry(at, stack, error);
-            self.give_stack(stack);
+            match self.is_ending(stack) {
+                // The rest is up to who ends that.
+                true => self.fail_entry(at, stack, Error::Destroyed),
+                false => {
+                    self.fail_entry(at, stack, error);
+                    self.give_stack(stack);
+                }
+            }
         }
         true
     }
@@ -56,8 +68,8 @@ impl<P: Port> Manager<'_, P> {
     pub(crate) fn bring_home(&self, at: Ref<Thread<P>>, error: Error) -> bool {
         if self.all.open(at).state.get() != State::Ready {
             self.cancel(at, error);
-            if self.all.open(at).inside.get().is_some() {
-                self.begin_to_leave(at);
+            if let Some(stack) = self.all.open(at).inside.get() {
+                self.begin_to_leave(at, stack);
             }
             if self.preempted() {
                 return false;
@@ -93,6 +105,7 @@ impl<P: Port> Manager<'_, P> {
                 self.all.open(further).outer.set(Some(stack));
             }
             next.thread.set(None);
+            next.over.set(false);
             self.kernel.port.give_up(&next.kept);
             self.give_stack(inner);
             if self.preempted() {
@@ -107,7 +120,8 @@ impl<P: Port> Manager<'_, P> {
         let thread = self.all.open(at);
         self.put_back(at, stack);
         // What it did there is over, however far it was.
-        thread.clear(flag::FULL | flag::GOES_BACK);
+        self.all.open(stack).over.set(false);
+        thread.clear(flag::FULL);
         thread.protected.set(0);
         thread.ticket.set(None);
         self.cpu.note(Event::Fail, at, error as u32, 0);

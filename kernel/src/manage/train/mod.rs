@@ -17,7 +17,6 @@ mod leave;
 
 use super::Manager;
 use crate::access::{Life, Ref};
-use crate::object::thread::flag;
 use crate::object::{Activation, Domain, Thread, Train};
 use crate::port::{Context, Port};
 use abi::call::Call;
@@ -82,12 +81,11 @@ impl<P: Port> Manager<'_, P> {
     /// Whether a thread is in a domain, or will come back to it, and is not taken out of there.
     pub(in crate::manage) fn stays_in(&self, at: Ref<Thread<P>>, domain: Ref<Domain<P>>) -> bool {
         let (mut here, mut found) = (self.domain_of(at), false);
-        let mut leaves = self.all.open(at).has(flag::GOES_BACK);
         for visit in self.activations_of(at) {
+            let visit = self.all.open(visit);
             // With a domain it leaves all that it has entered from there.
-            found = (found || here == domain && !leaves) && !self.is_ending(visit);
-            leaves = false;
-            let Some(from) = self.all.open(visit).from.get() else { return false };
+            found = (found || here == domain) && !visit.over.get();
+            let Some(from) = visit.from.get() else { return false };
             here = from;
         }
         found || here == domain

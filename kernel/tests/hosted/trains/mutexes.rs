@@ -264,6 +264,82 @@ fn a_visitor_that_is_resumed_meanwhile_goes_home() {
     assert!(resumed > 0, "no step was between");
 }
 
+/// Thread 2 is inside, owns the mutex, and sleeps there for a microsecond; thread 5, below it, ends
+/// the train then, and is interrupted at a poll. Thread 3 sleeps for a millisecond.
+fn ended(polls: u64, late: u64) -> Machine {
+    let board = locked(&[(1, 10), (2, 20), (1, 30), (1, 40), (1, 15)]);
+    board.wait(1_000_000);
+    assert_eq!(board.running(), Some(3));
+    if late > 0 {
+        board.does(3, sleep(board.host.now() + 1_000_000));
+    } else {
+        lock(&board, 3);
+    }
+    board.does(2, sleep(board.host.now() + 1_000));
+    assert_eq!(board.running(), Some(5));
+    board.host.interrupt_after(polls);
+    board.host.advance(late);
+    board.call(system(Call::Destroy, &[TRAIN + 1]));
+    board.settle();
+    board
+}
+
+/// Thread 2 runs, or it is home: inside it does not get further than to 0.
+fn goes_home(board: &Machine) {
+    assert_eq!(board.running(), Some(2));
+    if board.thread(2).inside.get().is_some() {
+        assert_eq!(position(board, 2).0, 0, "it goes on inside");
+        board.fault(Fault { kind: FaultKind::Memory, detail: 0, code: 4 });
+    }
+    board.sees(2, Err(Error::Destroyed));
+    assert!(board.thread(2).inside.get().is_none());
+    board.check_all();
+}
+
+/// The end of the train has given its mutex away, and the visitor gets the CPU before the next step
+/// of that.
+#[test]
+fn a_visitor_of_an_ending_train_goes_home() {
+    let mut between = 0;
+    for polls in 0..8 {
+        let board = ended(polls, 0);
+        if board.running() != Some(3) {
+            continue;
+        }
+        between += u32::from(board.thread(2).inside.get().is_some());
+        inherits(&board);
+        board.host.advance(1_000);
+        board.settle();
+        board.does(3, sleep(u64::MAX));
+        goes_home(&board);
+    }
+    assert!(between > 0, "it was never inside between two steps");
+}
+
+/// Until the end of the train has begun with the visitor, that owns what it has: another thread
+/// waits for it.
+#[test]
+fn a_visitor_of_an_ending_train_owns_what_it_can_use() {
+    let mut inside = 0;
+    for polls in 0..8 {
+        let board = ended(polls, 1_000);
+        let runs = board.running() == Some(2) && position(&board, 2).0 != 0;
+        if !runs || board.thread(2).inside.get().is_none() {
+            continue;
+        }
+        inside += 1;
+        board.wait(1_000_000);
+        assert_eq!(board.running(), Some(3));
+        lock(&board, 3);
+        assert_eq!((board.running(), urgency(&board, 2)), (Some(2), 30));
+        board.does(2, sleep(u64::MAX));
+        inherits(&board);
+        board.does(3, sleep(u64::MAX));
+        goes_home(&board);
+    }
+    assert!(inside > 0, "it never ran inside");
+}
+
 /// It waits for another mutex there when the train ends, and two threads wait behind it: one owns
 /// what it has owned, the other waits for that one, and neither is any more in a chain that goes on
 /// to the other mutex.

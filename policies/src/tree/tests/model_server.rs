@@ -214,9 +214,14 @@ impl ModelServer {
 
     fn push(&mut self, at: u64, amount: u64) {
         let full = self.list.len() == REPLENISHMENTS + 1;
-        match self.list.last_mut() {
-            Some(last) if full || last.0 >= at => *last = (at.max(last.0), last.1 + amount),
-            _ => self.list.push((at, amount)),
+        match self.list.iter().position(|entry| entry.0 >= at) {
+            Some(next) if full || self.list[next].0 == at => self.list[next].1 += amount,
+            Some(next) => self.list.insert(next, (at, amount)),
+            None if full => {
+                let last = self.list.last_mut().expect("it is full");
+                *last = (at, last.1 + amount);
+            }
+            None => self.list.push((at, amount)),
         }
     }
 
@@ -296,7 +301,7 @@ impl ModelServer {
                     self.next_period();
                 }
             }
-            Server::Sporadic => {}
+            Server::Sporadic => self.join_small(),
         }
         self.throttled = self.is_exhausted(now);
     }

@@ -207,3 +207,30 @@ fn soft_servers_share_by_bandwidth() {
     run(&mut tree, 6_000 * MS, 7_000 * MS);
     assert_eq!(tree.service(leaves[2]) - before, 1_000 * MS);
 }
+
+/// What a sporadic server gets for what siblings used ahead comes late; what it had before goes on
+/// meanwhile.
+#[test]
+fn what_grows_late_keeps_nothing_back() {
+    let mut storage = Storage::new(8);
+    let mut tree = storage.tree();
+    let edf = class(&mut tree, Policy::EarliestDeadline);
+    let [one, grows, third] = [(); 3].map(|()| leaf(&mut tree, edf, Share::Deadline));
+    let of = |server, budget, period| Some(Budget::new(server, budget * MS, period * MS));
+    tree.set_budget(one, of(Server::Constant, 500, 1000), 0).expect("fits");
+    tree.set_budget(third, of(Server::Constant, 390, 1000), 0).expect("fits");
+    tree.set_budget(grows, of(Server::Sporadic, 10, 100), 0).expect("fits");
+    tree.wake(one, 0);
+    run(&mut tree, 0, 460 * MS);
+    tree.wake(grows, 460 * MS);
+    run(&mut tree, 460 * MS, 465 * MS);
+    tree.remove_node(one, 465 * MS).expect("is there");
+    tree.set_budget(grows, of(Server::Sporadic, 60, 100), 465 * MS).expect("fits");
+    run(&mut tree, 465 * MS, 500 * MS);
+    for end in [600, 700, 800, 900].map(|end| end * MS) {
+        let before = tree.service(grows);
+        run(&mut tree, end - 100 * MS, end);
+        let had = tree.service(grows) - before;
+        assert!(had >= 10 * MS, "{had} ns until {end}");
+    }
+}
