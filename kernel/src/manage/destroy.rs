@@ -244,9 +244,6 @@ impl<P: Port> Manager<'_, P> {
         let comes_back = at != self.cpu.current.get();
         self.stop(at);
         let waited = thread.state.get() != State::Ready;
-        if waited && comes_back && self.makes_room() {
-            return false;
-        }
         self.cancel(at, Error::Destroyed);
         self.dequeue(at);
         if waited && comes_back && self.preempted() {
