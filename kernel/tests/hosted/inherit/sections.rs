@@ -50,8 +50,8 @@ fn ways_that_meet_are_followed_once() {
     let polls = board.host.polls.get();
     lock(&board, searches, 50);
     let polls = board.host.polls.get() - polls;
-    // Those of the raise, of the call and of the decision, one for 8 links, and two for each helper:
-    // where its way ends, and before the next one.
+    // Those of the raise, of the call and of the decision, one for 8 links, and two for each
+    // helper: where its way ends, and before the next one.
     assert!(polls < u64::from(row) + 24, "the row was searched more than once: {polls}");
     board.check_all();
 }
