@@ -72,7 +72,8 @@ impl<P: Port> Manager<'_, P> {
         if !thread.has(flag::SUSPENDED) || at == self.cpu.current.get() {
             return Err(Error::WrongState);
         }
-        if !self.is_off_cpu(at) {
+        let cancels = mask & exchange::CANCEL != 0 && thread.state.get() != State::Ready;
+        if !self.is_off_cpu(at) || (cancels && self.makes_room()) {
             return Ok(Done::Preempted);
         }
         if P::TRAINS && thread.inside.get().is_some() {
@@ -89,9 +90,6 @@ impl<P: Port> Manager<'_, P> {
                 return Err(Error::WrongState);
             }
             if mask & exchange::CANCEL != 0 {
-                if self.makes_room() {
-                    return Ok(Done::Preempted);
-                }
                 self.cancel(at, Error::Cancelled);
             }
         }

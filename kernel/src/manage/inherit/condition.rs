@@ -154,16 +154,16 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// A waiter has left a condition of which helpers were passed over, perhaps because of that
-    /// one: it is looked for rings through them again, in a step.
+    /// one: it is looked for rings through them again, in a step, once it is reordered.
     pub(super) fn looks_again(&self, at: Ref<Thread<P>>) {
         let turnstile = self.turnstile(at);
-        let passed = turnstile.leads().any(|(which, _)| !turnstile.edge(which).lends.get());
-        if passed && let Some(first) = self.waiters().first(&turnstile.waiters) {
-            self.follow_later(at, to_do::RINGS, self.waiters().key(first));
+        if turnstile.leads().any(|(which, _)| !turnstile.edge(which).lends.get()) {
+            let to_do = &self.all.open(at).inherit.to_do;
+            to_do.set(to_do.get() | to_do::RINGS);
         }
     }
 
-    /// The same step, if it is to be taken, is at least as urgent as this from now on.
+    /// This step, if it is to be taken, is at least as urgent as this from now on.
     #[inline(always)]
     pub(super) fn looks_again_for(&self, at: Ref<Thread<P>>, key: u8) {
         if self.all.open(at).inherit.to_do.get() & to_do::RINGS != 0 {

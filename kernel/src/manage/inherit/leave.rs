@@ -3,6 +3,7 @@
 //! It always succeeds. O(1), and what follows is O(1) for each link of a chain, in steps.
 
 use super::chain::Ends;
+use super::follow::to_do;
 use crate::access::Ref;
 use crate::manage::Manager;
 use crate::manage::futex::words::Words;
@@ -14,16 +15,19 @@ use abi::futex::{HELPERS, WAITERS};
 impl<P: Port> Manager<'_, P> {
     /// A thread waits no longer, and those that it has lent its priority to lose that.
     pub(crate) fn leave_inheriting(&self, thread: Ref<Thread<P>>, at: Ref<Thread<P>>) {
-        let (mut most, waiters) = (None, &self.turnstile(at).waiters);
-        if self.kernel.trees.may_lend() && self.turnstile(at).has_words() {
-            most = self.waiters().first(waiters).map(|first| self.waiters().key(first));
-        }
+        let turnstile = self.turnstile(at);
+        let most = self.waiters().first(&turnstile.waiters);
+        let most = most.map_or(0, |first| self.waiters().key(first));
         self.leave_turnstile(thread, at, self.words_that_name(at));
+        // The thread is to run, which is enough for one section.
+        if !self.kernel.variant.tree && turnstile.branches() && turnstile.waiters.get().is_some() {
+            self.looks_again(at);
+            return self.follow_later(at, to_do::ORDER, most);
+        }
         let ends = self.settle(at);
-        match most {
-            // The thread is to run, which is enough for one section.
-            Some(most) => self.follow_all(ends, most),
-            None => self.propagate_to(ends),
+        match self.kernel.trees.may_lend() && turnstile.has_words() {
+            true => self.follow_all(ends, most),
+            false => self.propagate_to(ends),
         }
     }
 

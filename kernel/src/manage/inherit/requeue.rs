@@ -48,6 +48,9 @@ impl<P: Port> Manager<'_, P> {
             if follow && let Some(waiter) = self.first_waiter(self.turnstile(condition)) {
                 first.waiter = waiter;
             }
+            if !self.ends_limit(first.waiter) {
+                return Ok(Outcome::Preempted);
+            }
             let others = self.move_to_mutex(caller.thread, &first);
             if all == 0 || !others {
                 break;
@@ -83,6 +86,20 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
+    /// Before a waiter is woken, its wait has no limit any more, with a preemption point behind
+    /// that. False: it has its limit still, since an interrupt is pending.
+    fn ends_limit(&self, waiter: Ref<Thread<P>>) -> bool {
+        if !self.all.open(waiter).has(flag::DEADLINE) {
+            return true;
+        }
+        self.end_timeout(waiter);
+        let pending = self.makes_room();
+        if pending {
+            self.wait_until(waiter, Some(waiter.deadline.at()));
+        }
+        !pending
+    }
+
     /// A waiter waits for its mutex from now on. Whether others wait for the condition still.
     fn move_to_mutex(&self, me: Ref<Thread<P>>, first: &Move<P>) -> bool {
         let (waiter, (condition, words)) = (first.waiter, first.condition);
@@ -95,10 +112,6 @@ impl<P: Port> Manager<'_, P> {
         self.join_mutex((waiter, key), (first.mutex, me), first.place);
         let helpers = ended.unwrap_or_else(|| self.settle(condition));
         first.place.1.set_first(first.owner | WAITERS);
-        // It is woken: only the wait for that had a limit.
-        if self.all.open(waiter).has(flag::DEADLINE) {
-            self.end_timeout(waiter);
-        }
         // The owner before the helpers, of which it is mostly one.
         self.propagate_next(me);
         self.propagate_to(helpers.map(|helper| helper.filter(|helper| *helper != me)));

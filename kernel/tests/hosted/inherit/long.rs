@@ -139,7 +139,9 @@ fn ways_that_part_and_meet() {
     board.does(count, sleep(100 * TICK));
     let polls = board.host.polls.get();
     lock(&board, searches, 1);
-    assert!(board.host.polls.get() - polls < u64::from(floors), "ways are followed twice");
+    // One for each thread at which ways part, and a few of the call.
+    let polls = board.host.polls.get() - polls;
+    assert!(polls < u64::from(2 * floors) + 16, "ways are followed twice: {polls}");
     assert_eq!(board.thread(searches).state.get(), State::Waiting);
     board.check_all();
 }
