@@ -16,7 +16,7 @@ use manifest::{System, TREE};
 use results::WAKE_UP_WORST;
 
 /// What is watched: a system whose threads wait for timers.
-const SYSTEM: &str = "trace";
+const SYSTEM: &str = "cyclictest";
 /// Bytes of its trace.
 const TRACE: u64 = 32 << 20;
 
