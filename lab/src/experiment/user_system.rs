@@ -78,7 +78,7 @@ pub fn check(system: &System, kernels: &[String]) -> Result<()> {
     if system.cpus > 1 || locking != manifest::NO_LOCKING {
         let has = format!("{} CPU(s) and the locking `{locking}`", system.cpus);
         return Err(usage(format!(
-            "experiments measure a user's system on one CPU without a lock; `{name}` has {has}"
+            "a user's system is measured on one CPU without a lock; `{name}` has {has}"
         )));
     }
     if system.trace.is_some() {

@@ -4,6 +4,7 @@ use super::{SHOWN, draw};
 use crate::cli;
 use crate::commands::trace::names;
 use crate::commands::{fitted, print_json, run, table};
+use crate::experiment::user_system;
 use crate::failure::Verdict;
 use crate::image::{self, Images};
 use crate::machine::{Boot, Machine};
@@ -28,6 +29,7 @@ pub fn worst(
     event: Event,
     as_json: bool,
 ) -> Result<Verdict> {
+    user_system::check(&system, &[])?;
     let names = names(&system);
     let memory = system.add_trace(TRACE, Keep::First);
     let images = image::build_for(machine, &system)?;
@@ -79,7 +81,7 @@ fn stacks(part: &Part) -> Vec<String> {
 fn document(part: &Part) -> serde_json::Value {
     json!({
         "stretch": part.stretch,
-        "idle": part.idle,
+        "before_idling": part.before,
         "counted": part.tally.all(),
         "writing_the_trace": part.tally.trace,
         "functions": part.tally.rows(),
@@ -106,9 +108,12 @@ fn show(part: &Part, event: Event) {
         output::line(format_args!("and {rest} further functions; --json has all"));
     }
     let all = part.tally.all();
-    let idle = if part.idle > 0 { format!("; {} steps idle", part.idle) } else { String::new() };
+    let before = match part.before {
+        0 => String::new(),
+        steps => format!("; behind {steps} steps, after which the CPU idled"),
+    };
     output::line(format_args!(
-        "{all} {}, {} of them to write the trace{idle}\n",
+        "{all} {}, {} of them to write the trace{before}\n",
         event.name(),
         part.tally.trace
     ));

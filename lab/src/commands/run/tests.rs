@@ -56,6 +56,7 @@ fn arguments(words: &str) -> Vec<String> {
         archive: Path::new("archive"),
         command_line: "",
         debugger: None,
+        plugin: None,
     });
     arguments.into_iter().map(|argument| argument.into_string().unwrap()).collect()
 }

@@ -14,6 +14,7 @@ mod deep;
 mod demo;
 mod docs;
 mod endings;
+mod exact;
 mod findings;
 mod golden;
 mod host;
@@ -162,6 +163,7 @@ fn list(choice: &Choice) -> Result<Vec<Job>> {
     jobs.extend(blocked::jobs());
     jobs.extend(tracing::jobs());
     jobs.extend(counting::jobs());
+    jobs.extend(exact::jobs());
     jobs.extend(sampling::jobs());
     jobs.extend(agreement::jobs());
     jobs.extend(golden::jobs());

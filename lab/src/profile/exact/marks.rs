@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// Functions that read the counter for a record, once, unless it is not wanted.
 const STAMPING: [&str; 2] = ["write", "write_if_on"];
-/// A function that writes a record of an earlier instant.
+/// A function that writes a record of an earlier instant, where there are such records.
 const LATE: &str = "write_late";
 /// The module of these functions, and the end of what modules with trace points are called.
 const MODULE: &str = "kernel::cpu::notes::";
@@ -25,20 +25,20 @@ pub fn writes_trace(function: &str) -> bool {
 /// The addresses in a traced kernel's image.
 ///
 /// # Errors
-/// The image lacks one of the functions, or one does not read the counter.
+/// The image lacks a function that stamps records, or one does not read the counter once.
 pub fn find(machine: &dyn Emulator, kernel: &Path) -> Result<Vec<u64>> {
     let data = fs_err::read(kernel)?;
     let file = object::File::parse(&*data)?;
     let named = |wanted: &str| {
-        let found = file.symbols().find(|symbol| {
+        file.symbols().find(|symbol| {
             let name = addr2line::demangle_auto(symbol.name().unwrap_or_default().into(), None);
             name.starts_with(MODULE) && name.rsplit("::").next() == Some(wanted)
-        });
-        found.with_context(|| format!("the kernel image has no function {MODULE}{wanted}"))
+        })
     };
-    let mut marks = vec![named(LATE)?.address()];
+    let mut marks: Vec<u64> = named(LATE).map(|symbol| symbol.address()).into_iter().collect();
     for name in STAMPING {
-        let symbol = named(name)?;
+        let symbol = named(name);
+        let symbol = symbol.with_context(|| format!("the kernel has no {MODULE}{name}"))?;
         let (at, size) = (symbol.address(), symbol.size());
         let section = file.section_by_index(symbol.section_index().context("a foreign symbol")?)?;
         let code = section.data_range(at, size)?.context("a function without code")?;

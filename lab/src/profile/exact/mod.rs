@@ -30,11 +30,12 @@ pub const LIMIT: u64 = 1_000_000_000;
 const PROGRAMS: &str = "programs";
 
 /// A stretch of a run, with who did what in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// The stretch.
     pub stretch: Stretch,
-    /// Steps of it in which the CPU idled.
-    pub idle: u64,
+    /// Steps of it before the CPU last idled, whose instructions are not in the tally.
+    pub before: u64,
     /// Who did what.
     pub tally: Tally,
 }
@@ -122,9 +123,9 @@ impl Executions<'_> {
         // What lies before is of a CPU that waits.
         let idled = window.iter().rposition(halts);
         let window = &window[idled.map_or(0, |at| at + 1)..];
-        let idle = stretch.steps - window.len() as u64;
+        let before = stretch.steps - window.len() as u64;
         ensure!(
-            idle == 0 || idled.is_some(),
+            before == 0 || idled.is_some(),
             "the {} takes {} instructions, and no more than {} are recorded",
             stretch.what.title(),
             stretch.steps,
@@ -141,6 +142,6 @@ impl Executions<'_> {
         let programs = || vec![PROGRAMS.to_string()];
         let at = |at| if kernel(at) { functions.at(at) } else { programs() };
         let tally = Tally::new(steps, at);
-        Ok(Part { stretch, idle, tally })
+        Ok(Part { stretch, before, tally })
     }
 }

@@ -12,8 +12,9 @@ use std::path::Path;
 
 /// What is of no function that is known.
 const UNKNOWN: &str = "unknown";
-/// Where libraries are, whose functions count for those that call them.
-const LIBRARIES: [&str; 6] = ["core::", "alloc::", "<core::", "<alloc::", "<usize", "<u64"];
+/// Beginnings of the names of library functions, which count for those that call them: of modules,
+/// references and numbers.
+const LIBRARIES: [&str; 7] = ["core::", "alloc::", "<core::", "<alloc::", "<&", "<u", "<i"];
 
 /// The functions of a kernel image.
 pub struct Functions {

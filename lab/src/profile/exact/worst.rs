@@ -111,3 +111,75 @@ pub fn check(stretch: &Stretch, trace: &Trace, reads: &[bool]) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use abi::trace::{Event, Keep};
+    use trace::Moment;
+
+    /// A call from step 100 to 130, a longer one from 200 to 260 with a preemption point at 210,
+    /// and a timer interrupt at 300 that is 25 late and wakes thread 2, which runs at 340.
+    fn traces() -> Traces {
+        let moment = |steps, event, thread, argument| Moment {
+            steps,
+            ns: steps,
+            event,
+            thread,
+            argument,
+            extra: 0,
+            cpu: 0,
+            cost: 3,
+        };
+        let call = abi::call::Call::Yield as u32;
+        let trace = Trace {
+            kernel: "fastpath".to_string(),
+            cpu: 0,
+            cpus: 1,
+            whole: true,
+            hz: 1_000_000_000,
+            start: 0,
+            keep: Keep::First,
+            capacity: 100,
+            events: 9,
+            cost: 3,
+            turn: 0,
+            moments: vec![
+                moment(90, Event::Thread, 2, 1),
+                moment(100, Event::Enter, 1, call),
+                moment(130, Event::Exit, 1, 0),
+                moment(200, Event::Enter, 1, call),
+                moment(210, Event::Preempt, 1, 0),
+                moment(260, Event::Exit, 1, 0),
+                moment(300, Event::Enter, 1, abi::trace::entry::TIMER),
+                moment(310, Event::Expire, 2, 25),
+                moment(340, Event::Exit, 2, 0),
+            ],
+        };
+        Traces { each: vec![trace.clone()], all: trace }
+    }
+
+    #[test]
+    fn the_longest_section_and_the_worst_wake_up_are_found() {
+        let names = Names::of(["first"]);
+        let [section, wake_up] = &worst(&traces(), &names).unwrap()[..] else { panic!("two") };
+        assert_eq!((section.what, section.steps, section.measured), (What::LongestSection, 50, 47));
+        assert_eq!((section.at_ns, section.last), (210, 5));
+        assert_eq!((wake_up.what, wake_up.of.as_str()), (What::WorstWakeUp, "first"));
+        assert_eq!((wake_up.at_ns, wake_up.steps, wake_up.last), (285, 55, 8));
+    }
+
+    #[test]
+    fn a_run_that_did_not_repeat_is_refused() {
+        let traces = traces();
+        let wake_up = worst(&traces, &Names::default()).unwrap().remove(1);
+        let reads = |steps: [usize; 2]| {
+            let mut reads = vec![false; 55];
+            steps.into_iter().for_each(|step| reads[step - 285] = true);
+            check(&wake_up, &traces.each[0], &reads).map_err(|error| error.to_string())
+        };
+        assert_eq!(reads([300, 310]), Ok(()));
+        let error = reads([300, 311]).unwrap_err();
+        assert!(error.contains("30 steps before the end of the worst wake-up"), "{error}");
+    }
+}

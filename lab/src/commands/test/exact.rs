@@ -1,0 +1,84 @@
+//! Exact profiles: what the plugin sees is what the trace of the same run says, to the instruction.
+
+use super::builds::Builds;
+use super::findings::Findings;
+use super::job::Job;
+use crate::cli::Group;
+use crate::commands::trace::names;
+use crate::experiment::{self, Asked, Session};
+use crate::image::{self, Extra};
+use crate::machine::{Boot, EMULATOR};
+use crate::profile::exact::{self, Event, Part};
+use crate::systems;
+use abi::trace::Keep;
+use anyhow::{Context, Result, ensure};
+use manifest::{System, TREE};
+use results::WAKE_UP_WORST;
+
+/// What is watched: a system whose threads wait for timers.
+const SYSTEM: &str = "cyclictest";
+/// Bytes of its trace.
+const TRACE: u64 = 32 << 20;
+
+/// The experiments that measure the stretches of a profile, with their metrics.
+const MEASURED: [(&str, &str); 2] = [("sections", "longest"), ("latency", WAKE_UP_WORST)];
+
+/// One job, for all kernels of the usual image, and one for the kernel that has another.
+pub fn jobs() -> Vec<Job> {
+    let job = |name: &str, builds, kernels: &'static [&'static str]| {
+        let name = format!("exact profiles agree with traces {name}");
+        let work = move |_: &mut Findings| kernels.iter().try_for_each(|kernel| agrees(kernel));
+        Job::new(Group::Target, name, work).builds(builds).seconds(10.0)
+    };
+    let (machine, extra) = (EMULATOR.name(), Some(Extra::Trace));
+    vec![
+        job("under all kernels of an image", Builds::Image(machine, extra), &manifest::KERNELS),
+        job("under tree", Builds::Tree(machine, extra), &[TREE]),
+    ]
+}
+
+fn agrees(kernel: &str) -> Result<()> {
+    agree(kernel).with_context(|| format!("{SYSTEM} under {kernel}"))
+}
+
+/// Compares what is seen of a run with what the experiments measure of it, and one kernel's with
+/// what is seen another time.
+fn agree(kernel: &str) -> Result<()> {
+    let mut system = System { kernel: kernel.to_string(), ..systems::load(SYSTEM)? };
+    let names = names(&system);
+    let memory = system.add_trace(TRACE, Keep::First);
+    let images = image::build_for(EMULATOR, &system)?;
+    let boot = || Boot::new(EMULATOR, &images, &system).seed(1);
+    let watch = || exact::parts(&boot, (&memory, &names), Event::Instructions);
+    let (parts, _) = watch()?;
+    if kernel == TREE {
+        ensure!(watch()?.0 == parts, "two runs differ");
+    }
+    for (part, (experiment, metric)) in parts.iter().zip(MEASURED) {
+        adds_up(part)?;
+        let measured = by_experiment(kernel, experiment, metric)?;
+        let found = part.stretch.measured;
+        ensure!(found == measured, "{experiment} measures {measured}, the profile has {found}");
+    }
+    ensure!(parts.len() == MEASURED.len(), "there is no wake-up");
+    Ok(())
+}
+
+/// Whether functions have all of a stretch, what wrote the trace included.
+fn adds_up(part: &Part) -> Result<()> {
+    let own: u64 = part.tally.rows().iter().map(|row| row.own).sum();
+    let (all, steps) = (own + part.tally.trace + part.before, part.stretch.steps);
+    ensure!(all == steps, "functions have {all} of {steps} instructions");
+    Ok(())
+}
+
+/// The worst that an experiment on the system has measured.
+fn by_experiment(kernel: &str, experiment: &str, metric: &str) -> Result<u64> {
+    let asked = Asked { system: Some(SYSTEM.to_string()), ..Asked::seed(1) };
+    let experiment = experiment::find(experiment).context("there is no such experiment")?;
+    let listed = experiment.on_user_system(Some(EMULATOR.name()))?;
+    let measured = Session::new(asked).measure(listed[0], kernel)?;
+    let series = measured.samples.series.iter().filter(|series| series.metric == metric);
+    let values = series.flat_map(|series| series.values.iter().copied());
+    values.max().with_context(|| format!("no {metric}"))
+}
