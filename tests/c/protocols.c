@@ -160,7 +160,7 @@ static int robust(int protocol, const char *kind)
         made(&mutex, protocol, PTHREAD_MUTEX_ROBUST, HIGH) && pthread_mutex_lock(&mutex) == 0
             && pthread_mutex_lock(&mutex) == EDEADLK && pthread_mutex_consistent(&mutex) == EINVAL
             && pthread_mutex_unlock(&mutex) == 0 && pthread_mutex_consistent(&mutex) == EINVAL);
-    failed += check_of(kind, "a robust mutex in C: its owner's end is told, and what it left is mended",
+    failed += check_of(kind, "a robust mutex in C: its owner's end is told, what it left mended",
         left(protocol) && pthread_mutex_lock(&mutex) == EOWNERDEAD
             && pthread_mutex_consistent(&mutex) == 0 && pthread_mutex_unlock(&mutex) == 0
             && pthread_mutex_lock(&mutex) == 0 && pthread_mutex_unlock(&mutex) == 0);
