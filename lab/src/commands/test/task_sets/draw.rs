@@ -39,7 +39,7 @@ struct Drawn {
 pub fn set(seed: u64) -> String {
     let mut random = Random::of(seed);
     let has_tree = seed.is_multiple_of(2);
-    let kernel = if has_tree { "tree" } else { "fastpath" };
+    let kernel = if has_tree { "tree" } else { "strict-lazy" };
     let mut text = format!("[system]\nname = \"set-{seed}\"\nkernel = \"{kernel}\"\n");
     let mut domains = Vec::new();
     if has_tree {
