@@ -158,4 +158,6 @@ fn programs() -> Result<Vec<String>> {
 }
 
 #[cfg(test)]
+mod exact;
+#[cfg(test)]
 mod tests;
