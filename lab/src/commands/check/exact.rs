@@ -65,7 +65,7 @@ fn manifest_of(tasks: &[Task], deadlines: bool) -> String {
         match deadlines {
             true => write!(
                 text,
-                "[[reservation]]\nname = \"r{place}\"\nin = \"edf\"\nbudget = {execution}{times}\
+                "[[reservation]]\nname = \"r{place}\"\nin = \"edf\"\nexecution = {execution}{times}\
                  {head}priority = 1\nreservation = \"r{place}\"\n"
             ),
             false => write!(text, "{head}priority = {priority}\nexecution = {execution}{times}"),
