@@ -80,6 +80,12 @@ pub const KERNELS: [&str; 9] = [
     "ipc-heap",
 ];
 
+/// Whether a kernel runs at once whom a message makes ready, though a more urgent thread may be ready
+/// (S0-08).
+pub fn switches_directly(kernel: &str) -> bool {
+    KERNELS.contains(&kernel) && !kernel.starts_with("strict")
+}
+
 /// Those of them that leave a thread that blocks in the ready queue, or do so with some operations.
 pub const LAZY: [&str; 7] =
     ["fastpath", "slowpath", "direct-lazy", "strict-lazy", "ipc-scan", "ipc-ordered", "ipc-heap"];

@@ -41,6 +41,7 @@ pub mod shell;
 pub mod stress;
 pub mod supervised;
 mod table;
+pub mod task_set;
 pub mod threads;
 pub mod trains;
 pub mod tree_cost;

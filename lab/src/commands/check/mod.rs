@@ -158,6 +158,8 @@ fn programs() -> Result<Vec<String>> {
 }
 
 #[cfg(test)]
+mod exact;
+#[cfg(test)]
 mod tests;
 
 #[cfg(test)]

@@ -236,6 +236,17 @@ fn a_supervised_server_is_the_server() {
     assert_eq!(blocked(&disk("priority = 90\n")), 0);
 }
 
+/// A caller that is answered runs before more urgent threads there.
+#[test]
+fn a_server_has_no_bound_where_messages_decide_who_runs() {
+    for kernel in manifest::KERNELS {
+        let decided = sharing_with("\"strict-lazy\"", &format!("\"{kernel}\""));
+        let text = decided.text();
+        assert_eq!(decided.fits(), kernel.starts_with("strict"), "{kernel}: {text}");
+        assert_eq!(decided.fits(), !text.contains("has no bound: kernel"), "{kernel}: {text}");
+    }
+}
+
 #[test]
 fn a_ceiling_above_all_users_delays_more() {
     let blocking = |decided: &Decided| {
@@ -291,8 +302,9 @@ fn tasks_of_several_cpus_that_share_have_no_bound() {
 /// What comes right below the root of the CPU beside the tasks that share: each task with whether
 /// it fits, and how long it is blocked.
 fn beside(reservation: &str) -> Vec<(String, bool, u64)> {
-    let mutex = "[[mutex]]\nname = \"display\"";
-    let decided = sharing_with(mutex, &format!("{reservation}\n{mutex}"));
+    let about = "about = \"Tasks that share mutexes and call a server.\"\n";
+    let kernel = format!("kernel = \"strict-lazy\"\n{about}");
+    let decided = sharing_with(&kernel, &format!("{about}{reservation}\n"));
     let tasks = decided.document()["cpus"][0]["tasks"].clone();
     let tasks = tasks.as_array().expect("a list").iter();
     let of = |task: &serde_json::Value| {

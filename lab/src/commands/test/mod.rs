@@ -37,6 +37,7 @@ mod state;
 mod stress;
 mod suites;
 mod supervised;
+mod task_sets;
 mod tracing;
 mod trains;
 mod watching;
@@ -157,6 +158,7 @@ fn list(choice: &Choice) -> Result<Vec<Job>> {
     jobs.extend(c::jobs());
     jobs.extend(supervised::jobs());
     jobs.extend(debugging::jobs());
+    jobs.extend(task_sets::jobs());
     jobs.extend(watching::jobs());
     jobs.extend(crashing::jobs());
     jobs.extend(killed::jobs());

@@ -138,6 +138,12 @@ impl Shares {
                  delay both. Give it a `priority` of {priority} at least.",
                 server.name, server.priority, highest.name
             ))
+        } else if !system.needs_tree() && manifest::switches_directly(&system.kernel) {
+            Some(format!(
+                "kernel `{}` switches from `{}` to the caller that it answers, whoever is ready: a \
+                 less urgent one delays all that are above it. Say `kernel = \"strict-lazy\"`.",
+                system.kernel, server.name
+            ))
         } else {
             None
         };

@@ -1,0 +1,151 @@
+//! Random task sets on QEMU against `check`: no response is longer than its bound.
+//!
+//! Each set is judged as a user judges a system: traced for what the kernel costs in it, checked
+//! with these costs, and run.
+
+mod draw;
+
+use super::builds::Builds;
+use super::job::{Class, Job};
+use super::{giusto, process, state};
+use crate::cli::Group;
+use crate::commands::counted;
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// No command takes longer.
+const LIMIT: Duration = Duration::from_secs(120);
+/// How many sets are run, in lots: the first seeds of each list, and where they begin.
+const USUAL: u64 = 6;
+const DEEP: u64 = 500;
+const LOT: u64 = 25;
+
+/// The sets of every run, and those of a deep one.
+pub fn jobs() -> Vec<Job> {
+    let lot = |first: u64| lot(first, LOT).class(Class::Deep);
+    let deep = (0..DEEP / LOT).map(|number| lot(1_000 + number * LOT));
+    [lot_of_every_run()].into_iter().chain(deep).collect()
+}
+
+fn lot_of_every_run() -> Job {
+    lot(1, USUAL)
+}
+
+fn lot(first: u64, count: u64) -> Job {
+    let name = format!("{} from seed {first}: no response above its bound", sets(count));
+    let work = move |_: &mut _| {
+        let responses = (first..first + count).map(held).sum::<Result<usize>>()?;
+        ensure!(responses > 0, "no task of these sets has a bound");
+        Ok(())
+    };
+    Job::new(Group::Target, name, work)
+        .builds(Builds::Own("image, traced"))
+        .seconds(3.0 * count as f64)
+}
+
+fn sets(count: u64) -> String {
+    counted(count as usize, "task set")
+}
+
+/// Runs the set of a seed; how many responses were held against a bound. The manifest of one that
+/// fails is kept.
+fn held(seed: u64) -> Result<usize> {
+    let folder = state::path("task-sets");
+    fs_err::create_dir_all(&folder)?;
+    let file = |ending: &str| folder.join(format!("{seed}.{ending}"));
+    let (manifest, costs) = (file("toml"), file("json"));
+    fs_err::write(&manifest, draw::set(seed))?;
+    let found = judged(&manifest, &costs);
+    let (path, costs_path) = (manifest.display(), costs.display());
+    let again = format!(
+        "seed {seed}: `./giusto check {path} --overheads {costs_path}` against \
+         `./giusto run {path} --icount`"
+    );
+    let count = found.context(again)?;
+    fs_err::remove_file(&manifest)?;
+    fs_err::remove_file(&costs)?;
+    Ok(count)
+}
+
+/// Judges the set in a manifest; costs of the kernel are written to a file.
+fn judged(manifest: &Path, costs: &PathBuf) -> Result<usize> {
+    let traced =
+        said(&["trace".as_ref(), manifest, "--overheads".as_ref(), "--json".as_ref()], &[0])?;
+    fs_err::write(costs, traced)?;
+    let words = ["check".as_ref(), manifest, "--overheads".as_ref(), costs, "--json".as_ref()];
+    let checked: Value = serde_json::from_str(&said(&words, &[0, 1])?)?;
+    let bounds = bounds(&checked)?;
+    let ran = said(&["run".as_ref(), manifest, "--icount".as_ref()], &[0])?;
+    let responses = responses(&ran);
+    ensure!(!responses.is_empty(), "no task tells its response:\n{ran}");
+    compare(&bounds, &responses)
+}
+
+/// What a command prints, which ends with one of these statuses.
+fn said(words: &[&Path], statuses: &[i32]) -> Result<String> {
+    let mut command = giusto()?;
+    command.args(words);
+    let ended = process::run_apart(&mut command, LIMIT)?;
+    let good = ended.code().is_some_and(|code| statuses.contains(&code));
+    ensure!(good, "{}{}", ended.output, ended.errors);
+    Ok(ended.output)
+}
+
+/// A task, and a time of it in ns.
+type Times = Vec<(String, u64)>;
+
+/// The bounds of the tasks that have one. The rest of a set says nothing of these.
+fn bounds(checked: &Value) -> Result<Times> {
+    let cpus = checked["schedulability"]["cpus"].as_array().context("check decides CPUs")?;
+    let tasks = cpus.iter().flat_map(|cpu| cpu["tasks"].as_array().into_iter().flatten());
+    let bound =
+        |task: &Value| Some((task["name"].as_str()?.to_string(), task["bound_ns"].as_u64()?));
+    Ok(tasks.filter_map(bound).collect())
+}
+
+/// The longest responses that a run tells; threads of a domain are its tasks in their order.
+fn responses(ran: &str) -> Times {
+    let line = |line: &str| {
+        let (domain, rest) = line.split_once(' ')?;
+        let (place, rest) = rest.split_once(": longest response ")?;
+        let longest = rest.split(' ').next()?.parse().ok()?;
+        let name = match domain {
+            "tasks" => format!("tasks-{place}"),
+            reserved => reserved.to_string(),
+        };
+        Some((name, longest))
+    };
+    ran.lines().filter_map(line).collect()
+}
+
+/// Fails on a response above its bound; how many had one.
+fn compare(bounds: &Times, responses: &Times) -> Result<usize> {
+    let mut count = 0;
+    for (name, longest) in responses {
+        let Some((_, bound)) = bounds.iter().find(|(task, _)| task == name) else { continue };
+        count += 1;
+        if longest > bound {
+            bail!("a job of `{name}` took {longest} ns, and by `check` {bound} ns at most");
+        }
+    }
+    Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_response_above_its_bound_is_found() {
+        let responses = responses(
+            "boot\ntasks 1: longest response 300 ns of 7 jobs\nr0 0: longest response 20 ns of 1 jobs\n",
+        );
+        assert_eq!(responses, [("tasks-1".to_string(), 300), ("r0".to_string(), 20)]);
+        let bounds = |bound| vec![("tasks-1".to_string(), bound)];
+        assert_eq!(compare(&bounds(300), &responses).unwrap(), 1);
+        let failed = compare(&bounds(299), &responses).unwrap_err().to_string();
+        assert!(failed.contains("`tasks-1` took 300 ns"), "{failed}");
+    }
+}

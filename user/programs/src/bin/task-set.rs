@@ -1,0 +1,5 @@
+//! Tasks as its arguments describe them.
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::task_set::main);
