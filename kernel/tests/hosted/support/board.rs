@@ -7,6 +7,7 @@ use super::host::{Event, Host, Shutdown};
 use super::pages;
 use abi::Info;
 use abi::call::Call;
+use abi::message::FaultKind;
 use abi::trace;
 use kernel::access::{Exclusive, Ref};
 use kernel::arena::Arena;
@@ -341,12 +342,21 @@ impl<S: System<Port = Host>> Board<S> {
     pub fn step(&self) -> bool {
         if let Some(event) = self.host.waiting() {
             self.take(event);
+        } else if self.is_taken_out() {
+            self.fault(Fault { kind: FaultKind::Memory, detail: 0, code: 4 });
         } else if self.running().is_some() && self.regs.get().again {
             self.call(self.regs.get());
         } else {
             return false;
         }
         true
+    }
+
+    /// Whether the running thread is inside a domain that it is taken out of: it faults at 0.
+    fn is_taken_out(&self) -> bool {
+        let thread = body(self.machine.cpu.current.get());
+        let visit = thread.inside.get().map(body);
+        self.running().is_some() && visit.is_some() && thread.context.at.get().0 == 0
     }
 
     /// All such steps. Returns how many there were.
