@@ -80,8 +80,8 @@ pub const KERNELS: [&str; 9] = [
     "ipc-heap",
 ];
 
-/// Whether a kernel runs at once whom a message makes ready, though a more urgent thread may be ready
-/// (S0-08).
+/// Whether a kernel runs at once whom a message makes ready, though a more urgent thread may be
+/// ready (S0-08).
 pub fn switches_directly(kernel: &str) -> bool {
     KERNELS.contains(&kernel) && !kernel.starts_with("strict")
 }

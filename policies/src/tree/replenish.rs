@@ -134,8 +134,8 @@ impl Replenishments {
         }
     }
 
-    /// Adds an amount at its place. Where there is no room it is joined to the next one, or the last
-    /// one to it.
+    /// Adds an amount at its place. Where there is no room it is joined to the next one, or the
+    /// last one to it.
     fn push(&mut self, new: Replenishment) {
         let count = usize::from(self.count);
         let place = self.amounts().partition_point(|entry| entry.at < new.at);

@@ -96,8 +96,8 @@ impl<P: Port> Manager<'_, P> {
         false
     }
 
-    /// The thread with this id that is in the caller's domain, or comes back to it, and is not about
-    /// to leave it.
+    /// The thread with this id that is in the caller's domain, or comes back to it, and is not
+    /// taken out of it.
     fn owner_of(&self, caller: Caller<P>, id: u32) -> Option<Ref<Thread<P>>> {
         let found = identity::named(self.kernel, Scope::Domain, caller.domain, id);
         found.filter(|at| id != 0 && self.stays_in(*at, caller.domain))

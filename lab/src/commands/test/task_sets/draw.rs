@@ -1,8 +1,8 @@
 //! Task sets at random, as manifests: what a seed gives is the same on every host.
 //!
 //! All instants are whole microseconds. Tasks on their priorities are threads of one domain, which
-//! share mutexes and a server; beside them, under the kernel `tree`, each task on a reservation is a
-//! domain of its own.
+//! share mutexes and a server; beside them, under the kernel `tree`, each task on a reservation is
+//! a domain of its own.
 
 use analysis::Random;
 use std::fmt::Write;
@@ -59,7 +59,8 @@ pub fn set(seed: u64) -> String {
     text + &format!(
         "\n[[domain]]\nname = \"end\"\nprogram = \"task-set-end\"\npriority = 1\n\
          args = {{ at = {END}, domains = \"{names}\" }}\nmaps = [{maps}]\n\
-         caps = [{{ name = \"console\", console = true }}, {{ name = \"system\", system = true }}]\n"
+         caps = [{{ name = \"console\", console = true }}, \
+         {{ name = \"system\", system = true }}]\n"
     )
 }
 

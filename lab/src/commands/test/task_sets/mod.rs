@@ -140,7 +140,8 @@ mod tests {
     #[test]
     fn a_response_above_its_bound_is_found() {
         let responses = responses(
-            "boot\ntasks 1: longest response 300 ns of 7 jobs\nr0 0: longest response 20 ns of 1 jobs\n",
+            "boot\ntasks 1: longest response 300 ns of 7 jobs\n\
+             r0 0: longest response 20 ns of 1 jobs\n",
         );
         assert_eq!(responses, [("tasks-1".to_string(), 300), ("r0".to_string(), 20)]);
         let bounds = |bound| vec![("tasks-1".to_string(), bound)];
