@@ -1,5 +1,6 @@
 //! Rows of both systems, what is promised of them, and the curves.
 
+use super::claims::{SAME, WORST};
 use super::{
     BOOST, CALLS, DEQUEUE, EXPERIMENT, FREE, FUTEXES, LINKS, OPERATIONS, RECORDED, SLEEP, TIMEOUT,
     WAITERS, alike, attacked, case, cases, row,
@@ -15,8 +16,6 @@ const CALLS_WORD: usize = 16;
 const MOST_FREE: f64 = 15.0;
 /// What a further link of a row may take.
 const MOST_OF_A_LINK: f64 = 120.0;
-/// By how much a figure may be above another one that should be the same.
-const SAME: f64 = 1.02;
 
 pub fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
@@ -112,10 +111,10 @@ fn limits(measured: &mut Measured, kernel: &str) -> Result<()> {
                 *longest = longest.max(of.worst(metric, case)?);
             }
         }
-        let ratios = [("a median", medians), ("the longest", longest[0] / longest[1])];
-        for (what, ratio) in ratios {
+        let ratios = [("a median", medians, SAME), ("the longest", longest[0] / longest[1], WORST)];
+        for (what, ratio, bound) in ratios {
             let name = format!("{metric}: {what} beside an attack by that without");
-            limits.push(limit(name, ratio, SAME, "times"));
+            limits.push(limit(name, ratio, bound, "times"));
         }
     }
     for metric in FREE {

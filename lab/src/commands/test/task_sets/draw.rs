@@ -109,6 +109,80 @@ fn shares(random: &mut Random, count: u64, whole: f64) -> Vec<f64> {
     parts.iter().map(|part| whole * part / all).collect()
 }
 
+/// Threads of one domain, the least urgent first.
+struct Sharing(Vec<Drawn>);
+
+impl Sharing {
+    fn priority(place: usize) -> u64 {
+        LEAST + 10 * place as u64
+    }
+
+    /// The priority of the most urgent that works in this way.
+    fn highest(&self, way: Way) -> Option<u64> {
+        let works = |task: &Drawn| task.steps.iter().any(|(of, _)| *of == way);
+        self.0.iter().rposition(works).map(Sharing::priority)
+    }
+
+    /// The mutexes among these ways, for the manifest.
+    fn mutexes(&self, ways: &[Way]) -> String {
+        let mutex = |way: &Way| {
+            let (number, protocol) = match way {
+                Way::Inheriting(number) => (number, "protocol = \"inheritance\"".to_string()),
+                Way::Ceiling(number) => {
+                    let ceiling = self.highest(*way).unwrap_or(LEAST);
+                    (number, format!("protocol = \"ceiling\"\nceiling = {ceiling}"))
+                }
+                Way::Alone | Way::Server => return None,
+            };
+            Some(format!("\n[[mutex]]\nname = \"m{number}\"\n{protocol}\n"))
+        };
+        ways.iter().filter_map(mutex).collect()
+    }
+
+    /// What the program is told of its tasks.
+    fn arguments(&self) -> String {
+        let step = |(way, length): &(Way, u64)| match way {
+            Way::Alone => format!("w{}", length * 1_000),
+            Way::Inheriting(number) => format!("i{},{number}", length * 1_000),
+            Way::Ceiling(number) => {
+                format!("c{},{number},{}", length * 1_000, self.highest(*way).unwrap_or(LEAST))
+            }
+            Way::Server => format!("s{}", length * 1_000),
+        };
+        let task = |(place, task): (usize, &Drawn)| {
+            let steps: Vec<_> = task.steps.iter().map(step).collect();
+            let priority = Sharing::priority(place);
+            format!("{priority} {} {} {}", task.period, task.first, steps.join(";"))
+        };
+        self.0.iter().enumerate().map(task).collect::<Vec<_>>().join("|")
+    }
+
+    /// What the manifest says of each task.
+    fn tasks(&self) -> String {
+        let section = |(way, length): &(Way, u64)| {
+            let what = match way {
+                Way::Alone => return None,
+                Way::Inheriting(number) | Way::Ceiling(number) => format!("mutex = \"m{number}\""),
+                Way::Server => "endpoint = \"server\"".to_string(),
+            };
+            Some(format!("{{ {what}, length = \"{}us\" }}", length + OF_SECTION))
+        };
+        let task = |(place, task): (usize, &Drawn)| {
+            let sections: Vec<_> = task.steps.iter().filter_map(section).collect();
+            format!(
+                "\n[[domain.task]]\nname = \"tasks-{place}\"\npriority = {}\n\
+                 execution = \"{}us\"\nperiod = \"{}us\"\ndeadline = \"{}us\"\nsections = [{}]\n",
+                Sharing::priority(place),
+                execution(&task.steps),
+                task.period,
+                task.deadline,
+                sections.join(", ")
+            )
+        };
+        self.0.iter().enumerate().map(task).collect()
+    }
+}
+
 /// Threads on their priorities, which share mutexes and perhaps a server: the shorter the period,
 /// the more urgent.
 fn threads(random: &mut Random, load: f64, text: &mut String) {
@@ -119,72 +193,25 @@ fn threads(random: &mut Random, load: f64, text: &mut String) {
     let shares = shares(random, count, load);
     let mut tasks: Vec<Drawn> = shares.iter().map(|share| drawn(random, *share, &ways)).collect();
     tasks.sort_by_key(|task| std::cmp::Reverse(task.deadline));
-    let priority = |place: usize| LEAST + 10 * place as u64;
-    let uses = |way: Way| {
-        let users = tasks.iter().enumerate();
-        let users = users.filter(move |(_, task)| task.steps.iter().any(|(of, _)| *of == way));
-        users.map(|(place, _)| priority(place)).max()
-    };
-    let most = priority(tasks.len() - 1);
-    for way in &ways {
-        let (number, protocol) = match way {
-            Way::Inheriting(number) => (number, "protocol = \"inheritance\"".to_string()),
-            Way::Ceiling(number) => {
-                let ceiling = uses(*way).unwrap_or(LEAST);
-                (number, format!("protocol = \"ceiling\"\nceiling = {ceiling}"))
-            }
-            _ => continue,
-        };
-        *text += &format!("\n[[mutex]]\nname = \"m{number}\"\n{protocol}\n");
-    }
-    let spell = |(place, task): (usize, &Drawn)| {
-        let step = |(way, length): &(Way, u64)| match way {
-            Way::Alone => format!("w{}", length * 1_000),
-            Way::Inheriting(number) => format!("i{},{number}", length * 1_000),
-            Way::Ceiling(number) => {
-                format!("c{},{number},{}", length * 1_000, uses(*way).unwrap_or(LEAST))
-            }
-            Way::Server => format!("s{}", length * 1_000),
-        };
-        let steps: Vec<_> = task.steps.iter().map(step).collect();
-        format!("{} {} {} {}", priority(place), task.period, task.first, steps.join(";"))
-    };
-    let tasks_text: Vec<_> = tasks.iter().enumerate().map(spell).collect();
-    let calls = uses(Way::Server).is_some();
+    let sharing = Sharing(tasks);
+    *text += &sharing.mutexes(&ways);
+    let calls = sharing.highest(Way::Server).is_some();
     let caps = if calls {
         *text += "\n[[endpoint]]\nname = \"server\"\n";
         "caps = [{ name = \"server\", endpoint = \"server\", rights = [\"send\"] }]\n"
     } else {
         ""
     };
-    let (threads, tasks_text) = (tasks.len(), tasks_text.join("|"));
     *text += &format!(
         "\n[[domain]]\nname = \"tasks\"\nprogram = \"task-set\"\npriority = {LEAST}\n\
-         max_priority = {most}\nthreads = {threads}\nquota = {{ threads = {} }}\n\
-         args = {{ tasks = \"{tasks_text}\", until = {UNTIL} }}\n\
-         maps = [{{ memory = \"tasks\", rights = \"rw\" }}]\n{caps}",
-        threads - 1
+         max_priority = {}\nthreads = {count}\nquota = {{ threads = {} }}\n\
+         args = {{ tasks = \"{}\", until = {UNTIL} }}\n\
+         maps = [{{ memory = \"tasks\", rights = \"rw\" }}]\n{caps}{}",
+        Sharing::priority(sharing.0.len() - 1),
+        count - 1,
+        sharing.arguments(),
+        sharing.tasks()
     );
-    for (place, task) in tasks.iter().enumerate() {
-        let section = |(way, length): &(Way, u64)| {
-            let what = match way {
-                Way::Alone => return None,
-                Way::Inheriting(number) | Way::Ceiling(number) => format!("mutex = \"m{number}\""),
-                Way::Server => "endpoint = \"server\"".to_string(),
-            };
-            Some(format!("{{ {what}, length = \"{}us\" }}", length + OF_SECTION))
-        };
-        let sections: Vec<_> = task.steps.iter().filter_map(section).collect();
-        *text += &format!(
-            "\n[[domain.task]]\nname = \"tasks-{place}\"\npriority = {}\nexecution = \"{}us\"\n\
-             period = \"{}us\"\ndeadline = \"{}us\"\nsections = [{}]\n",
-            priority(place),
-            execution(&task.steps),
-            task.period,
-            task.deadline,
-            sections.join(", ")
-        );
-    }
     if calls {
         *text += &format!(
             "\n[[domain]]\nname = \"server\"\nprogram = \"task-set-server\"\npriority = {SERVER}\n\
