@@ -71,6 +71,7 @@ impl<P: Port> Manager<'_, P> {
         activation.outer.set(outer);
         activation.depth.set(depth + 1);
         activation.thread.set(Some(at));
+        activation.over.set(false);
         activation.from.set(Some(thread.domain.get()));
         // The buffer is not mapped there, and what lies in it is not for the code there.
         activation.buffer_at.set(thread.buffer_at.replace(0));

@@ -105,7 +105,6 @@ impl<P: Port> Manager<'_, P> {
                 self.all.open(further).outer.set(Some(stack));
             }
             next.thread.set(None);
-            next.over.set(false);
             self.kernel.port.give_up(&next.kept);
             self.give_stack(inner);
             if self.preempted() {
@@ -119,8 +118,6 @@ impl<P: Port> Manager<'_, P> {
     fn fail_entry(&self, at: Ref<Thread<P>>, stack: Ref<Activation<P>>, error: Error) {
         let thread = self.all.open(at);
         self.put_back(at, stack);
-        // What it did there is over, however far it was.
-        self.all.open(stack).over.set(false);
         thread.clear(flag::FULL);
         thread.protected.set(0);
         thread.ticket.set(None);

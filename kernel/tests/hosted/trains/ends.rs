@@ -115,6 +115,20 @@ fn no_thread_ends_what_it_is_inside() {
     board.succeeds(1, back(0, [0; 4]));
 }
 
+/// A place can keep the mark that the visit before was over, where the train further out had ended
+/// first. The next visit begins without it.
+#[test]
+fn a_visit_begins_anew() {
+    let board: Machine = three();
+    board.succeeds(1, enter(2, [0; 4]));
+    let place = board.thread(1).inside.get().expect("it is inside");
+    board.succeeds(1, back(0, [0; 4]));
+    board.open(|whole| whole.open(place).over.set(true));
+    board.succeeds(1, enter(2, [0; 4]));
+    assert!(board.thread(1).inside.get() == Some(place), "it is in another place");
+    assert!(!board.open(|whole| whole.open(place).over.get()));
+}
+
 /// A thread that is destroyed inside leaves its stacks, and those who wait for them go on.
 #[test]
 fn a_thread_ends_inside() {
