@@ -18,6 +18,7 @@ mod logs;
 mod machine;
 mod output;
 mod panics;
+mod places;
 mod profile;
 mod progress;
 mod restarts;

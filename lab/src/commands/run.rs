@@ -58,9 +58,10 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     }
     let memory = run.auto.map(|_| system.add_trace(TRACE, Keep::First));
     let control = run.control.then(|| system.add_control());
-    let control = control.map(|it| registration(run, &system, &it, machine)).transpose()?;
     let left = system.add_accounts();
     let images = build(run, machine, &system)?;
+    let enter = |it| registration(run, (&system, &images), &it, machine);
+    let control = control.map(enter).transpose()?;
     if let (Some(limit), Some(memory)) = (run.auto, &memory) {
         let mut launch = launch(run, machine, &images, &system)?;
         launch.timeout = run.timeout.map(Duration::from_secs);
@@ -92,7 +93,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let plot = run.plot.as_deref();
     responses.iter().try_for_each(|all| all.draw(plot, &system.name, machine.name()))?;
     let responses = responses.as_ref();
-    let waits = waits::told(&outcome.console, &system);
+    let waits = waits::told(&outcome.console, &system, &images);
     let told = Told {
         faults: &faults,
         restarts: &restarts,
@@ -178,12 +179,12 @@ fn build(run: &cli::Run, machine: &dyn Machine, system: &System) -> Result<Image
 /// How a system is entered among those that run.
 fn registration(
     run: &cli::Run,
-    system: &System,
+    program: (&System, &Images),
     control: &Control,
     machine: &dyn Machine,
 ) -> Result<Registration> {
     let manifest = fs_err::canonicalize(systems::path(&run.system)?)?;
-    Ok(Registration::new(manifest, system, control, machine.name()))
+    Ok(Registration::new(manifest, program, control, machine.name()))
 }
 
 /// Refuses what a machine cannot do.

@@ -1,14 +1,13 @@
 //! `trace`: boots a system with a trace and shows what the kernel did.
 
 pub mod auto;
-mod places;
 
 use super::{print_json, wrapped};
 use crate::cli;
 use crate::failure::{Verdict, usage};
 use crate::machine::{self, Boot, Console, Exit, Input, Outcome};
 use crate::output;
-use crate::{image, systems};
+use crate::{image, places, systems};
 use abi::trace::{Keep, MAGIC, Undone, Way};
 use anyhow::Result;
 use manifest::System;

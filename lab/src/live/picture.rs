@@ -129,7 +129,8 @@ impl Picture {
             let Row::Thread(row) = row else { continue };
             let owner = domains.iter_mut().find(|(index, _)| *index == row.domain);
             if let Some((_, owner)) = owner {
-                owner.threads.push(thread(row, machine, (&reservations, entry)));
+                let thread = thread(row, &owner.name, machine, (&reservations, entry));
+                owner.threads.push(thread);
             }
         }
         Ok(Picture {
@@ -171,6 +172,7 @@ fn domain(row: &Row) -> Option<(u64, Domain)> {
 
 fn thread(
     row: &control::Thread,
+    domain: &str,
     machine: &control::Machine,
     (all, entry): (&[Reservation], &Entry),
 ) -> Thread {
@@ -184,7 +186,7 @@ fn thread(
         index: row.index,
         state: ThreadState::name_of(row.state).unwrap_or("?"),
         name: Some(text([row.name_low, row.name_high])).filter(|name| !name.is_empty()),
-        awaited: entry.objects.spelled(row.awaits, &|_| None),
+        awaited: entry.objects.spelled(row.awaits, domain, &|_| None),
         priority: row.priority,
         effective_priority: row.effective_priority,
         reservation: reservation.map(|one| one.name.clone()),

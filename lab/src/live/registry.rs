@@ -3,6 +3,7 @@
 
 use super::entry::{Entry, Held};
 use crate::failure::{did_you_mean, usage};
+use crate::image::Images;
 use crate::waits::Objects;
 use crate::workspace;
 use anyhow::{Context, Result};
@@ -25,10 +26,10 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// Of the system of a manifest, with this control domain, on a machine.
+    /// Of the system of a manifest, with its programs and this control domain, on a machine.
     pub fn new(
         manifest: PathBuf,
-        system: &System,
+        (system, images): (&System, &Images),
         control: &Control,
         machine: &str,
     ) -> Registration {
@@ -43,7 +44,7 @@ impl Registration {
             bytes: abi::control::BYTES,
             control: control.domain.clone(),
             held: Held::all(system, control),
-            objects: Objects::of(system),
+            objects: Objects::of(system, images),
             path: PathBuf::new(),
         };
         Registration { directory: directory(), entry, memory: control.memory.clone() }

@@ -15,6 +15,7 @@ mod leaves;
 mod lending;
 mod long;
 mod model;
+mod moves;
 mod random;
 mod releases;
 mod sections;

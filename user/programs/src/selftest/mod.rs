@@ -24,6 +24,7 @@ mod mutexes;
 mod nested;
 mod partner;
 mod pointers;
+mod reaching;
 mod rearming;
 #[cfg(target_os = "none")]
 mod registers;
@@ -71,6 +72,7 @@ const SUBJECTS: &[(&str, Checks)] = &[
     ("mutexes", mutexes::CHECKS),
     #[cfg(target_os = "none")]
     ("locks", locks::CHECKS),
+    ("reaching", reaching::CHECKS),
     ("rearming", rearming::CHECKS),
     ("statistics", statistics::CHECKS),
     ("looks", looks::CHECKS),

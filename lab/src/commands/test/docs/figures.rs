@@ -29,13 +29,19 @@ impl Records {
         self.golden.contains_key(experiment) || limits.is_some()
     }
 
-    /// A figure of an experiment as pages show it: `percent KEY` is one in millionths.
+    /// A figure of an experiment as pages show it: `percent KEY` is one in millionths, and
+    /// `times KEY / KEY` how many times the second one the first is.
     pub fn shown(&self, experiment: &str, key: &str) -> Option<String> {
+        let find = |key: &str| self.find(experiment, key);
+        if let Some((first, second)) =
+            key.strip_prefix("times ").and_then(|it| it.split_once(" / "))
+        {
+            let times = find(first)? as f64 / find(second)? as f64;
+            return Some(if times < 2.0 { format!("{times:.2}") } else { format!("{times:.1}") });
+        }
         match key.strip_prefix("percent ") {
-            Some(key) => {
-                self.find(experiment, key).map(|figure| format!("{:.1} %", figure as f64 / 1e4))
-            }
-            None => self.find(experiment, key).map(|figure| Figure::from(figure).grouped()),
+            Some(key) => find(key).map(|figure| format!("{:.1} %", figure as f64 / 1e4)),
+            None => find(key).map(|figure| Figure::from(figure).grouped()),
         }
     }
 

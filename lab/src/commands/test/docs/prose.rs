@@ -3,7 +3,10 @@
 //! `101<!-- by hand: of one host -->`. Keys are those of `figures.rs`.
 //!
 //! A number looks measured if it counts instructions, or has a comma and is not round: no two zeros
-//! at its end, and no power of two or one less. A table with a note of its own is judged by that.
+//! at its end, and no power of two or one less. So does one with a fraction, but versions and
+//! numbers of figures, and a whole one of ten or more in front of another unit, but multiples of
+//! five, powers of two and one less. For these a comment in a line of its own right above their
+//! paragraph may say why none is recorded. A table with a note of its own is judged by that.
 
 use super::figures::Records;
 use super::page::{Piece, Table};
@@ -12,6 +15,11 @@ use std::ops::Range;
 
 /// What figures count that no page chooses.
 const UNIT: &str = "instructions";
+/// Units of figures of which pages choose some.
+const UNITS: [&str; 16] = [
+    "%", "percent", "points", "times", "ns", "us", "ms", "s", "seconds", "minutes", "ticks",
+    "cycles", "units", "bytes", "KiB", "lines",
+];
 /// What a comment begins with that names no figure.
 const BY_HAND: &str = "by hand: ";
 
@@ -23,16 +31,36 @@ struct Number<'a> {
     text: &'a str,
     /// What the comment behind it says.
     mark: Option<&'a str>,
-    counts: bool,
+    looks: Looks,
+}
+
+/// Whether a number looks measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Looks {
+    Chosen,
+    /// In a unit of which pages choose figures, too.
+    Likely,
+    Measured,
+}
+
+/// A line of sentences.
+struct Line<'a> {
+    /// Counted from 1.
+    number: usize,
+    text: &'a str,
+    /// The comment above its paragraph says why figures that are likely measured are not recorded.
+    is_explained: bool,
 }
 
 /// What is wrong with the figures in sentences of a page, with their lines.
 pub fn complaints(text: &str, pieces: &[Piece], records: &Records) -> Vec<(usize, String)> {
     let lines = sentences(text, pieces);
-    let each = lines.iter().enumerate().flat_map(|(at, (line, own))| {
-        let next = lines.get(at + 1).map_or("", |next| next.1);
-        let wrong = numbers(own, next).into_iter().filter_map(|it| complaint(&it, records));
-        wrong.map(|why| (*line, why)).collect::<Vec<_>>()
+    let each = lines.iter().enumerate().flat_map(|(at, line)| {
+        let next = lines.get(at + 1).map_or("", |next| next.text);
+        let wrong = numbers(line.text, next)
+            .into_iter()
+            .filter_map(|it| complaint(&it, line.is_explained, records));
+        wrong.map(|why| (line.number, why)).collect::<Vec<_>>()
     });
     each.collect()
 }
@@ -51,9 +79,9 @@ pub fn updated(line: &str, records: &Records) -> String {
     line
 }
 
-/// The lines of sentences, counted from 1: no blocks, no comments in lines of their own, and no
-/// tables that have a note.
-fn sentences<'a>(text: &'a str, pieces: &[Piece]) -> Vec<(usize, &'a str)> {
+/// The lines of sentences: no blocks, no comments in lines of their own, and no tables that have a
+/// note.
+fn sentences<'a>(text: &'a str, pieces: &[Piece]) -> Vec<Line<'a>> {
     let mut judged = BTreeSet::new();
     for piece in pieces {
         match piece {
@@ -64,15 +92,25 @@ fn sentences<'a>(text: &'a str, pieces: &[Piece]) -> Vec<(usize, &'a str)> {
             Piece::Table(_) => {}
         }
     }
-    let mut is_comment = false;
-    let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line));
-    let all = lines.filter(|(at, line)| {
-        is_comment |= line.starts_with("<!--") && !judged.contains(at);
-        let is_sentence = !is_comment && !judged.contains(at);
-        is_comment &= !line.ends_with("-->");
-        is_sentence
-    });
-    all.collect()
+    let (mut is_comment, mut is_explained) = (false, false);
+    let mut all = Vec::new();
+    for (number, text) in (1..).zip(text.lines()).filter(|(number, _)| !judged.contains(number)) {
+        is_comment |= text.starts_with("<!--");
+        if is_comment {
+            is_explained |= text.strip_prefix("<!-- ").is_some_and(is_by_hand);
+            is_comment = !text.ends_with("-->");
+            continue;
+        }
+        is_explained &= !text.trim().is_empty();
+        all.push(Line { number, text, is_explained });
+    }
+    all
+}
+
+/// Whether a comment says why no figure is recorded.
+fn is_by_hand(comment: &str) -> bool {
+    let reason = comment.strip_prefix(BY_HAND).map(|reason| reason.trim_end_matches("-->"));
+    reason.is_some_and(|reason| !reason.trim().is_empty())
 }
 
 fn is_judged(table: &Table) -> bool {
@@ -102,8 +140,8 @@ fn numbers<'a>(line: &'a str, next: &str) -> Vec<Number<'a>> {
         let (mark, behind) =
             behind.map_or((None, &line[end..]), |(mark, it)| (Some(mark.trim()), it));
         let behind = if behind.trim().is_empty() { next } else { behind };
-        let counts = behind.trim_start().starts_with(UNIT);
-        all.push(Number { at: begin..end, text: &line[begin..end], mark, counts });
+        let looks = looks(&line[..begin], &line[begin..end], behind);
+        all.push(Number { at: begin..end, text: &line[begin..end], mark, looks });
     }
     all
 }
@@ -118,19 +156,37 @@ fn length(text: &str) -> usize {
     (0..).take_while(is_part).count()
 }
 
-fn complaint(number: &Number, records: &Records) -> Option<String> {
+/// How a number looks between what stands in front of it and behind it.
+fn looks(before: &str, text: &str, behind: &str) -> Looks {
+    let unit = behind.trim_start();
+    let is_unit = |name: &&str| {
+        let rest = unit.strip_prefix(*name);
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
+    };
+    // As in `Figure 5.2` and `16.0-dev`.
+    let word = before.split_whitespace().next_back().unwrap_or_default();
+    let is_name = word.contains(|c: char| c.is_ascii_uppercase()) || behind.starts_with('-');
+    match UNITS.iter().any(|name| is_unit(&name)) {
+        _ if unit.starts_with(UNIT) || is_measured(text) => Looks::Measured,
+        true if !is_round(text) => Looks::Likely,
+        false if text.matches('.').count() == 1 && !is_name => Looks::Likely,
+        _ => Looks::Chosen,
+    }
+}
+
+fn complaint(number: &Number, is_explained: bool, records: &Records) -> Option<String> {
     let text = number.text;
     match number.mark {
-        None if number.counts || is_measured(text) => Some(format!(
-            "{text} looks measured: name the recorded figure in a comment right behind it, or why \
-             there is none, `<!-- by hand: REASON -->`"
-        )),
-        None => None,
-        Some(mark)
-            if mark.strip_prefix(BY_HAND).is_some_and(|reason| !reason.trim().is_empty()) =>
+        None if number.looks == Looks::Measured
+            || number.looks == Looks::Likely && !is_explained =>
         {
-            None
+            Some(format!(
+                "{text} looks measured: name the recorded figure in a comment right behind it, or \
+                 why there is none, `<!-- by hand: REASON -->`"
+            ))
         }
+        None => None,
+        Some(mark) if is_by_hand(mark) => None,
         Some(mark) => match recorded(mark, records) {
             None => Some(format!("there is no figure `{mark}`")),
             Some(recorded) if recorded == text => None,
@@ -142,7 +198,18 @@ fn complaint(number: &Number, records: &Records) -> Option<String> {
 /// The figure that a comment names.
 fn recorded(mark: &str, records: &Records) -> Option<String> {
     let (experiment, key) = mark.split_once(": ")?;
-    records.shown(experiment, key)
+    let shown = records.shown(experiment, key)?;
+    Some(shown.trim_end_matches(" %").to_string())
+}
+
+/// Whether a page is likely to have chosen a number: a whole one below ten, a multiple of five, a
+/// power of two or one less.
+fn is_round(text: &str) -> bool {
+    let is_chosen = |value: u64| {
+        let power = value.is_power_of_two() || (value + 1).is_power_of_two();
+        value < 10 || value.is_multiple_of(5) || power
+    };
+    text.replace(',', "").parse::<u64>().is_ok_and(is_chosen)
 }
 
 /// Whether a whole number with commas is not round.
@@ -160,7 +227,8 @@ mod tests {
     use super::*;
 
     fn records() -> Records {
-        Records::new("[e]\n\"a call\" = 1107\n[limits.e]\n\"a call\" = 1200\n").unwrap()
+        Records::new("[e]\n\"a call\" = 1107\nrate = 130400\n[limits.e]\n\"a call\" = 1200\n")
+            .unwrap()
     }
 
     fn complained(text: &str) -> Vec<(usize, String)> {
@@ -186,9 +254,23 @@ mod tests {
     #[test]
     fn what_is_chosen_is_not() {
         let chosen = "1,000 rounds, 65,535 or 4,096 pages, 5 us, 1107, `7 instructions`, S-1,107, \
-            1.5 times\n```text\n1,107\n```\n<!-- by hand: x -->\n| a | b |\n|-|-|\n| c | 1,107 |\n\
-            \n<!-- 1,107\n1,107 -->\n";
+            35 %, 63 bytes, 17 users, Figure 5.2, 16.0-dev, 1.2.3\n```text\n1,107\n```\n\
+            <!-- by hand: x -->\n| a | b |\n|-|-|\n| c | 1,107 |\n\n<!-- 1,107\n1,107 -->\n";
         assert_eq!(complained(chosen), []);
+    }
+
+    #[test]
+    fn a_paragraph_says_why_figures_in_other_units_are_not_recorded() {
+        let likely = ["77 us", "13 %", "24\nticks", "1.5 times", "About 2.8 ms", "(0.997)", "13us"];
+        for text in likely {
+            let said = complained(text);
+            assert!(said.len() == 1 && said[0].1.contains("looks measured"), "{text}: {said:?}");
+            assert_eq!(complained(&format!("<!-- by hand: a reason -->\nIt is\n{text}.")), []);
+            assert_eq!(complained(&format!("<!-- by hand: -->\n{text}")).len(), 1);
+            assert_eq!(complained(&format!("<!-- by hand: a reason -->\nIt.\n\n{text}")).len(), 1);
+        }
+        let both = "<!-- by hand: a reason -->\n13 %, 1,107 us, 5 instructions";
+        assert_eq!(complained(both).len(), 2, "what is measured for sure has its own");
     }
 
     #[test]
@@ -202,6 +284,10 @@ mod tests {
             []
         );
         assert_eq!(complained("3,333<!-- by hand: the paper's --> and 5"), []);
+        assert_eq!(complained("13.0<!-- e: percent rate --> %, 77<!-- by hand: x --> us"), []);
+        one("13.1<!-- e: percent rate --> %", "it says 13.1, recorded is 13.0");
+        assert_eq!(complained("117.8<!-- e: times rate / a call --> times"), []);
+        one("1.1<!-- e: times limit a call / a call --> times", "it says 1.1, recorded is 1.08");
         one("1,106<!-- e: a call -->", "it says 1,106, recorded is 1,107");
         one("7<!-- e: a call -->", "it says 7, recorded is 1,107");
         one("7<!-- e: b call -->", "there is no figure `e: b call`");
