@@ -4,6 +4,7 @@
 //! runs. Then each CPU is decided, on which anything of the shared class may run at any time.
 
 use super::blocking::{self, Delay};
+use super::room;
 use super::tree::{below_root, limit, loads, shared_class};
 use abi::boot::ALL_CPUS;
 use abi::reservation::Policy;
@@ -35,7 +36,10 @@ pub struct OnCpu {
 /// What is said of each CPU on which there is something to decide, and of [`ALL_CPUS`].
 pub fn reports(system: &System, overheads: Overheads) -> Vec<OnCpu> {
     let mut all = decided(system, overheads);
-    all.iter_mut().for_each(|on| jobs_may_overlap(system, &mut on.report));
+    for OnCpu { cpu, report, .. } in &mut all {
+        jobs_may_overlap(system, report);
+        room::ask(system, &overheads, *cpu, report);
+    }
     all
 }
 

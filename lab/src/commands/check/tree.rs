@@ -148,6 +148,14 @@ fn has_whole_budget(system: &System, node: &Reservation, limit: Budget) -> bool 
     }
 }
 
+/// The budget of a leaf whose jobs find it whole, and the execution time of these, where that is
+/// not as long as the budget has room for.
+pub fn execution_within(system: &System, leaf: &str) -> Option<(u64, u64)> {
+    let node = system.reservations.iter().find(|node| node.name == leaf)?;
+    let limit = limit(node).filter(|limit| has_whole_budget(system, node, *limit))?;
+    node.execution.filter(|_| node.adaptive.is_none()).map(|execution| (limit.budget, execution))
+}
+
 fn server(node: &Reservation, limit: Budget, class: Class) -> Entity {
     let kind = match limit.server {
         Kind::Periodic => ServerKind::Periodic,
