@@ -96,7 +96,8 @@ pub(super) fn notes(system: &System) -> Vec<String> {
                 ),
             });
         }
-        if is_unknown(node) && !is_adaptive(system, index) && !is_in_adaptive(system, index) {
+        if is_unknown(system, node) && !is_adaptive(system, index) && !is_in_adaptive(system, index)
+        {
             notes.push(format!(
                 "`{name}` has no `execution`, and no `budget` below its `period`: it may take all \
                  of that"

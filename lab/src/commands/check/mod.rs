@@ -5,6 +5,7 @@ mod advised;
 mod blocking;
 mod counted;
 mod decided;
+mod lent;
 mod overheads;
 mod room;
 mod shared;

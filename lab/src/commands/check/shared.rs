@@ -4,8 +4,8 @@
 //! runs. Then each CPU is decided, on which anything of the shared class may run at any time.
 
 use super::blocking::{self, Delay};
-use super::room;
 use super::tree::{below_root, limit, loads, shared_class};
+use super::{lent, room};
 use abi::boot::ALL_CPUS;
 use abi::reservation::Policy;
 use analysis::tree::{Class, Entity, LeafReport, Open, Report, Tree, demand, interrupts};
@@ -38,6 +38,7 @@ pub fn reports(system: &System, overheads: Overheads) -> Vec<OnCpu> {
     let mut all = decided(system, overheads);
     for OnCpu { cpu, report, .. } in &mut all {
         jobs_may_overlap(system, report);
+        lent::ask(system, *cpu, report);
         room::ask(system, &overheads, *cpu, report);
     }
     all
@@ -141,7 +142,9 @@ fn of_cpu(
         interrupts(class, &overheads, &mut interference);
     }
     let name = format!("cpu{cpu}");
-    let tree = Tree::new(&name, Class::FixedPriority(below));
+    let mut class = Class::FixedPriority(below);
+    lent::inflate(system, &overheads, &mut class);
+    let tree = Tree::new(&name, class);
     let tree = Tree { overheads, interference, ..tree };
     let (report, delays) = blocking::analyse(system, cpu, tree);
     OnCpu { cpu, report, delays }
