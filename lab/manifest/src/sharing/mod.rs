@@ -51,8 +51,8 @@ pub fn of_domain(values: &Values, given: &schema::Domain) -> Result<Vec<Section>
     let Some(execution) = given.execution.as_ref().filter(|_| given.reservation.is_none()) else {
         let (message, help) = match given.reservation.is_some() {
             true => (
-                "sections of a domain with a reservation have no bound",
-                "leave `sections` out, or the reservation and all others",
+                "sections belong to tasks where threads run on reservations",
+                "write them into a `[[domain.task]]` that names the `reservation`, too",
             ),
             false => (
                 "`sections` belong to jobs, and nothing says which the domain has",
@@ -76,7 +76,7 @@ pub fn tasks(values: &Values, given: &schema::Domain) -> Result<Vec<Task>, Probl
     }
     if given.reservation.is_some() && !is_its_only_one(given, first.get_ref()) {
         let message = "a domain with a reservation has no tasks: its threads share its time";
-        let help = "leave out `reservation`, or the tasks";
+        let help = "leave out `reservation`, or the tasks; a task can name one for its thread";
         return Err(values.problem(first, message, help));
     }
     let threads = given.threads.as_ref().map_or(1, |threads| *threads.get_ref());
