@@ -293,6 +293,10 @@ pub struct Run {
     /// and show it as a table: of reservations with a deadline.
     #[arg(long, value_name = "FILE", value_parser = written, conflicts_with_all = ["auto", "gdb"])]
     pub plot: Option<PathBuf>,
+    /// What the kernel costs, for the bounds: as `trace SYSTEM --overheads --json` has written it;
+    /// by default what the manifest gives.
+    #[arg(long, value_name = "FILE")]
+    pub overheads: Option<PathBuf>,
     /// Boot it so many times, each under the seed after the one before, and show how the longest
     /// responses of the runs are distributed; with --plot in a picture, too.
     #[arg(long, value_name = "N", conflicts_with_all = ["auto", "gdb", "control"])]

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Command lines that no command can follow, and what is said of each.
-const WRONG: [(&str, &str); 56] = [
+const WRONG: [(&str, &str); 57] = [
     ("demo x", "unexpected argument"),
     ("run", "required arguments"),
     ("run no-such-system", "there is no system `no-such-system`"),
@@ -28,6 +28,7 @@ const WRONG: [(&str, &str); 56] = [
     ("new no-folder/größe", "is no name"),
     ("check no-such-system", "there is no system"),
     ("check hello --overheads no/such", "no/such"),
+    ("run hello --overheads no/such", "no/such"),
     ("c --cc no-such-compiler", "there is no compiler"),
     ("image hello", "required arguments"),
     ("image no-such-system -o folder", "there is no system"),

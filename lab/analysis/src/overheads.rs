@@ -30,6 +30,11 @@ impl Overheads {
         self.release.saturating_add(self.context_switch.saturating_mul(2))
     }
 
+    /// What a timer's interrupt takes at most from what it interrupts, with the switch back to that.
+    pub fn per_interrupt(&self) -> Time {
+        self.timer_interrupt.max(self.release.saturating_add(self.context_switch))
+    }
+
     pub(crate) fn inflate(&self, task: &Task) -> Task {
         let execution = match task.execution {
             0 => 0,

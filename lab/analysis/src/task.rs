@@ -159,6 +159,9 @@ pub struct Workload {
     pub interference: Vec<Stream>,
     /// Constant-bandwidth servers beside them; for EDF alone.
     pub reservations: Vec<Reservation>,
+    /// By how much a scheduler can take a job's deadline for later than it is, in ns: as late as it
+    /// sees releases. For EDF alone.
+    pub blur: Time,
 }
 
 impl Workload {

@@ -65,6 +65,13 @@ pub enum Verdict {
         /// Why, in plain words.
         why: String,
     },
+    /// A job needs more than its budget, and waits for the rest.
+    Short {
+        /// What it has, in ns.
+        budget: Time,
+        /// The least budget that suffices, in ns.
+        needs: Time,
+    },
     /// Nothing is guaranteed to it: it runs when others leave time.
     NoGuarantee,
     /// It has no deadline.
@@ -117,6 +124,10 @@ impl fmt::Display for Verdict {
                 write!(f, "without a bound: `{by}` is as urgent and can take all the time")
             }
             Verdict::Unprotected { why } => write!(f, "without a bound: {why}"),
+            Verdict::Short { budget, needs } => {
+                let [budget, needs] = [*budget, *needs].map(|value| time(value.into()));
+                write!(f, "without a bound: a job needs a budget of {needs}, and has {budget}")
+            }
             Verdict::NoGuarantee => f.write_str("without a guarantee"),
             Verdict::NotAsked => f.write_str("without a deadline"),
             Verdict::NoSupply { of } => write!(f, "without a bound: `{of}` does not get its share"),

@@ -81,6 +81,7 @@ pub fn system(source: &Source) -> Result<System, Problems> {
         found.extend(reservation::wrong_kernel(&values, &manifest, &system));
         found.extend(reservation::idle_priority(&values, &manifest, &system));
         found.extend(reservation::uncontrolled(&values, &manifest, &system));
+        found.extend(sharing::seated(&values, &manifest, &system));
         found.extend(sharing::together(&values, &manifest, &system));
     }
     if found.is_empty() {
@@ -244,7 +245,8 @@ fn trace(values: &Values, given: &schema::Trace, system: &System) -> Result<Trac
 
 fn endpoint(values: &Values, given: &schema::Endpoint) -> Result<Endpoint, Problem> {
     let notification = given.notification.as_ref().map(|it| values.find("notification", it));
-    Ok(Endpoint { name: given.name.get_ref().clone(), notification: notification.transpose()? })
+    let (notification, serves) = (notification.transpose()?, given.serves);
+    Ok(Endpoint { name: given.name.get_ref().clone(), notification, serves })
 }
 
 fn interrupt(values: &Values, given: &schema::Interrupt) -> Result<Interrupt, Problem> {

@@ -77,6 +77,8 @@ pub struct Trace {
 pub struct Endpoint {
     pub name: Word,
     pub notification: Option<Word>,
+    #[serde(default)]
+    pub serves: bool,
 }
 
 /// `[[notification]]`.
@@ -300,6 +302,7 @@ pub struct Task {
     pub execution: Word,
     pub period: Word,
     pub deadline: Option<Word>,
+    pub reservation: Option<Word>,
     #[serde(default)]
     pub sections: Vec<Spanned<Section>>,
 }

@@ -63,7 +63,7 @@ pub fn add(values: &Values, manifest: &Manifest, system: &mut System) -> Result<
     assert_eq!(system.endpoints.len(), values.count("endpoint"));
     let endpoint = Target::Endpoint(system.endpoints.len());
     let notification = times(system, booted);
-    system.endpoints.push(Endpoint { name: DOMAIN.to_string(), notification });
+    system.endpoints.push(Endpoint { name: DOMAIN.to_string(), notification, serves: false });
     let journal = Memory { name: JOURNAL.to_string(), bytes: pages(JOURNAL_BYTES), host: true };
     system.memories.push(journal);
     let beats = Target::Notification(beats_at);

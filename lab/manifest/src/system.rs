@@ -192,6 +192,9 @@ pub struct Endpoint {
     pub name: String,
     /// Index of the notification that is also received there.
     pub notification: Option<usize>,
+    /// Whether who receives there says that it serves: those that wait for it lend it what they
+    /// run on.
+    pub serves: bool,
 }
 
 /// A word of signals.
@@ -388,6 +391,8 @@ pub struct Task {
     pub priority: u8,
     /// Its jobs.
     pub load: Load,
+    /// Index of the leaf that its thread runs on; none: the thread runs by its priority.
+    pub reservation: Option<usize>,
     /// What it shares with others.
     pub sections: Vec<Section>,
 }

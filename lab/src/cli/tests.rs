@@ -102,9 +102,10 @@ fn leaves(command: &clap::Command, words: &[String]) -> Vec<(Vec<String>, clap::
 
 /// What any text may be as far as the command line knows: the command itself judges it, before it
 /// builds anything (`lab/tests/usage.rs`).
-const JUDGED_LATER: [&str; 27] = [
+const JUDGED_LATER: [&str; 28] = [
     "run system",
     "run args",
+    "run overheads",
     "ps system",
     "sched get name",
     "sched get system",

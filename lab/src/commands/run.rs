@@ -2,8 +2,9 @@
 
 mod responses;
 
+use super::check::{self, Costs};
 use super::trace::auto;
-use super::{check, counted, print_json, wrapped};
+use super::{counted, print_json, wrapped};
 use crate::accounts::{Account, Accounts};
 use crate::cli;
 use crate::failure::{Verdict, usage};
@@ -56,6 +57,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         let message = "the manifest has a trace of its own: take it out, or use `./giusto trace`";
         return Err(usage(message.to_string()));
     }
+    let costs = check::costs(&system, run.overheads.as_deref())?;
     let memory = run.auto.map(|_| system.add_trace(TRACE, Keep::First));
     let control = run.control.then(|| system.add_control());
     let left = system.add_accounts();
@@ -82,7 +84,8 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let faults = faults::told(&outcome, &system, &images);
     let logs = logs::read(&outcome.memories, &system, run.log.unwrap_or(Level::Info));
     let restarts = restarts::told(&outcome, &system, &images);
-    let bounds = bounds(&system, machine, launch.icount);
+    let are_counted = costs.are_counted();
+    let bounds = bounds((&system, costs), machine, launch.icount);
     let accounts = Accounts::told(&outcome, &system, left.as_ref(), &bounds);
     let responses = responses::collect(run, (&system, launch.icount), &accounts, |seed| {
         let boot = self::launch(run, machine, &images, &system)?.seed(seed);
@@ -109,7 +112,11 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
             responses.iter().for_each(|all| all.show(plot));
         }
     }
-    Ok(verdict(&outcome, launch.icount, &told))
+    let verdict = verdict(&outcome, launch.icount, &told);
+    if verdict == Verdict::Late && !are_counted {
+        eprintln!("{NOT_COUNTED}");
+    }
+    Ok(verdict)
 }
 
 /// How a run ends.
@@ -130,8 +137,12 @@ fn verdict(outcome: &Outcome, icount: Option<u64>, told: &Told) -> Verdict {
 
 /// Within which time jobs end by the analysis; none where a run cannot be compared with that, and
 /// why.
-fn bounds(system: &System, machine: &dyn Machine, icount: Option<u64>) -> BTreeMap<String, u64> {
-    let bounds = check::bounds(system);
+fn bounds(
+    (system, costs): (&System, Costs),
+    machine: &dyn Machine,
+    icount: Option<u64>,
+) -> BTreeMap<String, u64> {
+    let bounds = check::bounds_with(system, costs);
     if icount.is_none() || machine.emulator().is_none() || system.cpus == 1 {
         return bounds;
     }
@@ -154,6 +165,10 @@ fn further(
         (_, Some(failure)) => bail!("the run with --seed {seed}: {failure}"),
     }
 }
+
+/// What bounds are without it.
+const NOT_COUNTED: &str = "the kernel's own time is not counted in these bounds: give it in \
+                           `[analysis]`, or by `--overheads FILE`";
 
 /// Why no response of such a run is compared with what `check` finds.
 const ONE_CLOCK: &str = "responses are not compared with bounds: under --icount all CPUs of the \

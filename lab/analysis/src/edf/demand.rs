@@ -1,9 +1,12 @@
 //! The demand bound function against the supply, by quick processor-demand analysis.
 //!
 //! ```text
-//! for all t: b(t) + sum of (floor((t + J_i - D_i)/T_i) + 1) C_i + I(w) <= sbf(w) for some w <= t
+//! for all t: b(t) + sum of (floor((t + e + J_i - D_i)/T_i) + 1) C_i + I(w) <= sbf(w), some w <= t
 //! b(t) = the greatest B_i of tasks with D_i - J_i <= t, I(w) = interference within w
 //! ```
+//!
+//! where the scheduler takes a task's deadlines for e later at most: the least t is the first that
+//! such a deadline can have.
 
 use super::{Busy, busy, line};
 use crate::task::{Task, Work, Workload, total};
@@ -44,15 +47,26 @@ impl Test<'_> {
     /// The work that is due within an interval of length `end`, its end included, and the
     /// interference that comes within `until`.
     fn demand(&self, end: Time, until: Time) -> Work {
-        let wide = i128::from(end);
+        let wide = self.seen(end);
         let due = |task: &Task| task.due(wide).saturating_mul(task.execution.into());
         let tasks = self.workload.tasks.iter();
         let blocked = tasks.clone().filter(|task| task.first_due() <= wide);
         let blocking = blocked.map(|task| task.blocking).max().unwrap_or(0);
         total(tasks.map(due))
             .saturating_add(self.workload.interference(until))
-            .saturating_add(self.workload.reserved(end))
+            .saturating_add(self.workload.reserved(wide.try_into().unwrap_or(Time::MAX)))
             .saturating_add(blocking.into())
+    }
+
+    /// Up to which deadline work may be done before a deadline at `end`.
+    fn seen(&self, end: Time) -> i128 {
+        let end = i128::from(end);
+        let is_due = self.first_due().is_some_and(|first| first <= end);
+        if is_due { end + i128::from(self.workload.blur) } else { end }
+    }
+
+    fn first_due(&self) -> Option<i128> {
+        self.workload.tasks.iter().map(Task::first_due).min()
     }
 
     /// Whether too much is demanded by `end`; otherwise the earliest instant from which on no
@@ -140,7 +154,11 @@ impl Test<'_> {
         let is_due = !self.workload.reservations.is_empty();
         let streams = self.workload.interference.iter().filter(move |_| is_due);
         let begins = |jitter: Time| 1 - i128::from(jitter);
-        tasks.chain(streams.map(move |stream| (begins(stream.jitter), stream.period)))
+        let blur = i128::from(self.workload.blur);
+        // Where the first deadline is, all that the scheduler takes for earlier is due at once.
+        let first = self.first_due().filter(|_| blur > 0).map(|first| (first, Time::MAX));
+        let seen = tasks.map(move |(first, period)| (first - blur, period)).chain(first);
+        seen.chain(streams.map(move |stream| (begins(stream.jitter), stream.period)))
     }
 
     /// The first instant with too much demand, given one.

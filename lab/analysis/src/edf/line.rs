@@ -1,7 +1,7 @@
 //! What fits by its shares alone, in closed form: demand below a line, supply above one.
 //!
 //! ```text
-//! dbf(t) <= sum of C_i/T_i (t + max(0, T_i + J_i - D_i)), and as much for interference
+//! dbf(t) <= sum of C_i/T_i (t + e + max(0, T_i + J_i - D_i)), and as much for interference
 //! sbf(t) >= b/p (t - delay)
 //! ```
 //!
@@ -18,7 +18,7 @@ const DIGITS: u32 = 63;
 
 /// Whether the lines tell that everything fits. A bounded number of steps.
 pub(crate) fn fits(workload: &Workload, supply: &Supply) -> bool {
-    let Workload { tasks, interference, reservations } = workload;
+    let Workload { tasks, interference, reservations, blur } = workload;
     if supply.is_for_one_task() && tasks.len() + reservations.len() > 1 {
         return false;
     }
@@ -28,11 +28,11 @@ pub(crate) fn fits(workload: &Workload, supply: &Supply) -> bool {
     let first = if reservations.is_empty() { first } else { 0 };
     let late = |task: &Task| {
         let late = i128::from(task.period) - task.first_due();
-        (task.execution, task.period, late.max(0).unsigned_abs(), 0)
+        (task.execution, task.period, late.max(0).unsigned_abs() + Work::from(*blur), 0)
     };
     let streams = interference.iter();
     let streams = streams.map(|one| (one.cost, one.period, Work::from(one.jitter), one.cost));
-    let reserved = reservations.iter().map(|one| (one.budget, one.period, 0, 0));
+    let reserved = reservations.iter().map(|one| (one.budget, one.period, Work::from(*blur), 0));
     let all = || tasks.iter().map(late).chain(streams.clone()).chain(reserved.clone());
     let shares = || all().map(|(part, whole, ..)| (part, whole));
     let ahead = all().try_fold(0, |sum: Work, (part, whole, late, burst)| {

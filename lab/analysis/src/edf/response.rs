@@ -5,11 +5,12 @@
 //!
 //! ```text
 //! sbf(w) >= b(y) + (floor((a + J_i)/T_i) + 1) C_i
-//!           + sum over k of min(ceil((w + J_k)/T_k), floor((y - D_k + J_k)/T_k) + 1) C_k
+//!           + sum over k of min(ceil((w + J_k)/T_k), floor((y + e - D_k + J_k)/T_k) + 1) C_k
 //! ```
 //!
-//! The response is w - a. Its maximum lies where y is a deadline of some task whose first job is
-//! released with the busy period. All jobs with an equal deadline count as earlier.
+//! where the scheduler takes y for e later at most. The response is w - a. Its maximum lies where
+//! y, or y + e, is a deadline of some task whose first job is released with the busy period. All
+//! jobs with an equal deadline count as earlier.
 
 use super::{Busy, busy};
 use crate::task::{Task, Work, Workload, total};
@@ -34,9 +35,11 @@ pub fn response(
     // Arrivals in the busy period are at -J_i + `offset`.
     let jitter = i128::from(task.jitter);
     let (mut worst, mut worst_job) = (0, job(-jitter));
-    for other in &workload.tasks {
+    let blur = i128::from(workload.blur);
+    let others = workload.tasks.iter().map(|other| (other, blur));
+    for (other, blur) in others.chain([(task, 0)]) {
         let period = i128::from(other.period);
-        let distance = other.first_due() - task.first_due();
+        let distance = other.first_due() - task.first_due() - blur;
         let mut offset = if distance < 0 { distance.rem_euclid(period) } else { distance };
         while offset < i128::from(busy) + jitter {
             let job = job(offset - jitter);
@@ -65,19 +68,24 @@ impl Job<'_> {
         self.arrival + i128::from(self.task.deadline)
     }
 
+    /// The latest deadline that the scheduler can take for earlier than its own.
+    fn last_before(&self) -> i128 {
+        self.due() + i128::from(self.workload.blur)
+    }
+
     /// What does not depend on when it is complete: its own predecessors, and blocking.
     fn fixed(&self) -> Work {
         let released = self.arrival + i128::from(self.task.jitter);
         let jobs = (released / i128::from(self.task.period)) as Work + 1;
-        let blocked = |task: &&Task| task.first_due() <= self.due();
+        let blocked = |task: &&Task| task.first_due() <= self.last_before();
         let blocking = self.workload.tasks.iter().filter(blocked).map(|task| task.blocking).max();
         let blocking = blocking.unwrap_or(0).max(self.task.blocking);
         jobs.saturating_mul(self.task.execution.into()).saturating_add(blocking.into())
     }
 
     /// The work of others that comes before it, if it is complete at `end`.
-    fn others(&self, end: Time, due: i128) -> Work {
-        let others = self.workload.tasks.iter().enumerate();
+    fn others(&self, end: Time) -> Work {
+        let (others, due) = (self.workload.tasks.iter().enumerate(), self.last_before());
         let work = |(index, task): (usize, &Task)| {
             let jobs = task.due(due).min(task.stream().released(end));
             if index == self.index { 0 } else { jobs.saturating_mul(task.execution.into()) }
@@ -86,10 +94,10 @@ impl Job<'_> {
     }
 
     fn end(&self, supply: &Supply, steps: &mut Steps) -> Result<Time, AnalysisError> {
-        let (fixed, due, mut end) = (self.fixed(), self.due(), 0);
+        let (fixed, mut end) = (self.fixed(), 0);
         loop {
             steps.take(self.workload.terms() + supply.terms())?;
-            let work = fixed.saturating_add(self.others(end, due));
+            let work = fixed.saturating_add(self.others(end));
             let next = supply.time_for(work).ok_or(AnalysisError::Horizon)?;
             if next <= end {
                 return Ok(end);
@@ -101,7 +109,7 @@ impl Job<'_> {
     /// Why it is late: what is demanded by its deadline.
     fn excess(&self, supply: &Supply) -> Excess {
         let instant = Time::try_from(self.due()).unwrap_or(0);
-        let demand = self.fixed().saturating_add(self.others(instant, self.due()));
+        let demand = self.fixed().saturating_add(self.others(instant));
         Excess { instant, demand, supply: supply.provided(instant), first: false }
     }
 }

@@ -6,7 +6,7 @@ use crate::curve::{Granularity, ServiceCurve};
 use crate::global::{Sufficient, density, interference};
 use crate::overheads::Overheads;
 use crate::supply::SECOND;
-use crate::task::{Reservation, Stream, Task, Work, Workload};
+use crate::task::{Reservation, Stream, Task, Work, Workload, total};
 use crate::verdict::{Excess, Verdict};
 use crate::{AnalysisError, Limits, Steps, Supply, Time, Window, edf, fixed_priority};
 
@@ -97,6 +97,15 @@ impl Tester {
     /// All that comes before what is in a class.
     fn before(&self, given: &Given) -> Vec<Stream> {
         [&self.interference[..], &given.interference].concat()
+    }
+
+    /// How late the kernel sees a release at most: behind those of all others, and behind what it
+    /// is at. A job's deadline counts from there.
+    fn lateness(&self) -> Time {
+        let own = self.overheads.per_interrupt();
+        let all = self.interference.iter().map(|stream| stream.work(1));
+        let all = total(all).saturating_add(own.into());
+        if own == 0 { 0 } else { Time::try_from(all).unwrap_or(Time::MAX) }
     }
 
     /// Entities as tasks and reservations, with overheads; the place of each among the tasks.
@@ -203,6 +212,7 @@ impl Tester {
 
     fn edf(&mut self, entities: &[Entity], path: &str, given: &Given) -> Found<Direct> {
         let (workload, places) = self.workload(entities, given)?;
+        let workload = Workload { blur: self.lateness(), ..workload };
         if entities.iter().any(|entity| matches!(entity, Entity::Class(_) | Entity::Open(_))) {
             let what = "what has no deadline under EDF";
             return Err(AnalysisError::Unsupported { name: path.to_string(), what });

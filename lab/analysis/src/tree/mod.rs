@@ -216,6 +216,31 @@ impl Class {
         self.children().into_iter().any(|(_, child)| child.asks())
     }
 
+    /// Changes all tasks in it, at any depth.
+    pub fn each_task(&mut self, change: &mut impl FnMut(&mut Task)) {
+        match self {
+            Class::FixedPriority(entities) | Class::Edf(entities) => {
+                entities.iter_mut().for_each(|entity| entity.each_task(change));
+            }
+            Class::GlobalEdf { children, behind, .. } => {
+                children.iter_mut().for_each(|entity| entity.each_task(change));
+                behind.iter_mut().for_each(change);
+            }
+            Class::ServiceCurves { children, .. } => {
+                for child in children {
+                    match &mut child.inside {
+                        Inside::Task(task) => change(task),
+                        Inside::Class(class) => class.each_task(change),
+                        Inside::Open => {}
+                    }
+                }
+            }
+            Class::Windows { partitions, .. } => {
+                partitions.iter_mut().for_each(|partition| partition.class.each_task(change));
+            }
+        }
+    }
+
     /// Its children: a name, and a class or a task.
     pub fn children(&self) -> Vec<(&str, Child<'_>)> {
         match self {
@@ -246,6 +271,15 @@ impl Entity {
     /// What messages call it.
     pub fn name(&self) -> &str {
         self.child().0
+    }
+
+    fn each_task(&mut self, change: &mut impl FnMut(&mut Task)) {
+        match self {
+            Entity::Task(task) => change(task),
+            Entity::Server(server) => server.class.each_task(change),
+            Entity::Class(plain) => plain.class.each_task(change),
+            Entity::Open(_) => {}
+        }
     }
 
     fn child(&self) -> (&str, Child<'_>) {

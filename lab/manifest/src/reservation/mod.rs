@@ -116,6 +116,9 @@ pub fn attach(system: &mut System, found: &Found) {
     system.reservations = order.iter().map(moved).collect();
     for (domain, used) in system.domains.iter_mut().zip(used) {
         domain.reservation = used.map(place);
+        for task in &mut domain.tasks {
+            task.reservation = task.reservation.map(place);
+        }
         for cap in &mut domain.caps {
             if let Target::Reservation(index) = cap.target {
                 cap.target = Target::Reservation(place(index));

@@ -1,7 +1,9 @@
 //! What tasks share, for the analysis: mutexes, servers, and the sections of jobs that hold them.
 
+mod seated;
 mod together;
 
+pub use seated::seated;
 pub use together::together;
 
 use crate::problem::{Problem, quote};
@@ -49,8 +51,8 @@ pub fn of_domain(values: &Values, given: &schema::Domain) -> Result<Vec<Section>
     let Some(execution) = given.execution.as_ref().filter(|_| given.reservation.is_none()) else {
         let (message, help) = match given.reservation.is_some() {
             true => (
-                "sections of a domain with a reservation have no bound",
-                "leave `sections` out, or the reservation and all others",
+                "sections belong to tasks where threads run on reservations",
+                "write them into a `[[domain.task]]` that names the `reservation`, too",
             ),
             false => (
                 "`sections` belong to jobs, and nothing says which the domain has",
@@ -72,9 +74,9 @@ pub fn tasks(values: &Values, given: &schema::Domain) -> Result<Vec<Task>, Probl
         let help = "write this into a `[[domain.task]]`, or leave the tasks out";
         return Err(values.problem(word, message, help));
     }
-    if given.reservation.is_some() {
+    if given.reservation.is_some() && !is_its_only_one(given, first.get_ref()) {
         let message = "a domain with a reservation has no tasks: its threads share its time";
-        let help = "leave out `reservation`, or the tasks";
+        let help = "leave out `reservation`, or the tasks; a task can name one for its thread";
         return Err(values.problem(first, message, help));
     }
     let threads = given.threads.as_ref().map_or(1, |threads| *threads.get_ref());
@@ -86,6 +88,17 @@ pub fn tasks(values: &Values, given: &schema::Domain) -> Result<Vec<Task>, Probl
         return Err(values.problem(first, message, help));
     }
     given.task.iter().map(|table| task(values, given, table.get_ref())).collect()
+}
+
+/// Whether a task is that of a domain's only thread, and says what that runs on.
+fn is_its_only_one(given: &schema::Domain, task: &schema::Task) -> bool {
+    let is_alone = given.threads.as_ref().is_none_or(|threads| *threads.get_ref() == 1);
+    let own = given.reservation.as_ref().map(Spanned::get_ref);
+    let is_same = match (own, &task.reservation) {
+        (Some(schema::WordOr::Word(own)), Some(word)) => own == word.get_ref(),
+        _ => false,
+    };
+    is_alone && is_same
 }
 
 fn task(values: &Values, domain: &schema::Domain, given: &schema::Task) -> Result<Task, Problem> {
@@ -106,6 +119,11 @@ fn task(values: &Values, domain: &schema::Domain, given: &schema::Task) -> Resul
             period,
             deadline: deadline.map_or(Ok(period), |word| values.duration(word, TIMES))?,
         },
+        reservation: given
+            .reservation
+            .as_ref()
+            .map(|word| values.find("reservation", word))
+            .transpose()?,
         sections: sections(values, &given.sections, &given.execution)?,
     })
 }

@@ -16,10 +16,13 @@ impl System {
         inside.map(|(index, _)| index).collect()
     }
 
-    /// The names of the domains whose threads run on a reservation.
+    /// The names of the domains whose threads run on a reservation, or a thread that is a task.
     pub fn domains_on(&self, reservation: usize) -> Vec<&str> {
         let domains = self.booted().iter();
-        let on = domains.filter(|domain| domain.reservation == Some(reservation));
+        let on = domains.filter(|domain| {
+            let mut tasks = domain.tasks.iter().map(|task| task.reservation);
+            domain.reservation == Some(reservation) || tasks.any(|it| it == Some(reservation))
+        });
         on.map(|domain| domain.name.as_str()).collect()
     }
 }

@@ -91,6 +91,13 @@ fn changes_of_what_tasks_share_are_answered_as_kept() {
 }
 
 #[test]
+fn changes_of_tasks_on_reservations_are_answered_as_kept() {
+    let good = include_str!("seated.toml");
+    parse("good.toml", good).unwrap_or_else(|problem| panic!("{problem}"));
+    answered_as_kept("seated", good, 1);
+}
+
+#[test]
 fn all_problems_are_told_at_once_in_the_order_of_the_text() {
     let text = GOOD.replace("badge = 2", "badge = 0").replace("\"32K\"", "\"5K\"");
     let said = problems(&text.replace("irq = 4", "irq = 24"));

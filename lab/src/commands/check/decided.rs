@@ -6,6 +6,7 @@ use super::blocking::{self, Delay};
 use super::counted::Counted;
 use super::one_cpu;
 use super::overheads::Costs;
+use super::room;
 use super::shared::{OnCpu, reports, without_limit};
 use super::tree::{is_adaptive, is_decidable, is_unknown};
 use super::undeclared::Undeclared;
@@ -95,7 +96,8 @@ pub(super) fn notes(system: &System) -> Vec<String> {
                 ),
             });
         }
-        if is_unknown(node) && !is_adaptive(system, index) && !is_in_adaptive(system, index) {
+        if is_unknown(system, node) && !is_adaptive(system, index) && !is_in_adaptive(system, index)
+        {
             notes.push(format!(
                 "`{name}` has no `execution`, and no `budget` below its `period`: it may take all \
                  of that"
@@ -235,6 +237,7 @@ fn task_document(leaf: &LeafReport, delays: &[Delay]) -> Value {
         "fits": leaf.verdict.fits(),
         "verdict": leaf.verdict.to_string(),
         "longest_execution_ns": leaf.largest_execution,
+        "least_budget_ns": room::least_budget(&leaf.verdict),
         "blocking_ns": delay.map_or(0, |delay| delay.time),
         "blocked_by": delay.map_or(Vec::new(), Delay::documents),
     })
@@ -350,6 +353,7 @@ fn reason(report: &Report, leaf: &LeafReport, delays: &[Delay]) -> String {
         ),
         Verdict::Unlimited { by } => unlimited(task, by),
         Verdict::Unprotected { why } => format!("`{task}` has no bound: {why}"),
+        Verdict::Short { .. } => room::reason(task, &leaf.verdict),
         Verdict::NoGuarantee => {
             format!("`{task}` runs when others leave time: nothing is guaranteed to it.")
         }

@@ -5,7 +5,9 @@ mod advised;
 mod blocking;
 mod counted;
 mod decided;
+mod lent;
 mod overheads;
+mod room;
 mod shared;
 mod tree;
 mod undeclared;
@@ -21,9 +23,10 @@ use crate::{systems, workspace};
 use abi::boot::ALL_CPUS;
 use anyhow::Result;
 use manifest::{Origin, Problems, System};
-use overheads::Costs;
+pub use overheads::Costs;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Checks manifests, with what a trace in a file says that the kernel costs. The worst verdict
 /// counts.
@@ -90,8 +93,23 @@ fn one(system: &str, measured: Option<&Costs>, as_json: bool) -> Result<(Value, 
 
 /// Within which time the tasks of a system end by the analysis, in ns, by their names.
 pub fn bounds(system: &System) -> BTreeMap<String, u64> {
-    let decided = decided::decide(system, overheads::given(system));
-    decided.map_or_else(BTreeMap::new, |decided| decided.bounds())
+    bounds_with(system, overheads::given(system).into())
+}
+
+/// The same where the kernel costs this.
+pub fn bounds_with(system: &System, costs: Costs) -> BTreeMap<String, u64> {
+    decided::decide(system, costs).map_or_else(BTreeMap::new, |decided| decided.bounds())
+}
+
+/// What the kernel costs in a system, by a file that a trace has written, or else the manifest.
+///
+/// # Errors
+/// The file is none, or of another kernel.
+pub fn costs(system: &System, file: Option<&Path>) -> Result<Costs> {
+    let Some(file) = file else { return Ok(overheads::given(system).into()) };
+    let costs = overheads::measured(file)?;
+    costs.check(system)?;
+    Ok(costs)
 }
 
 /// The reservations, each behind its class.

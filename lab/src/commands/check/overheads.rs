@@ -119,6 +119,11 @@ fn of(trace: &Trace, kernel: &str) -> Result<Costs, &'static str> {
 }
 
 impl Costs {
+    /// Whether anything is counted.
+    pub fn are_counted(&self) -> bool {
+        self.overheads != Overheads::default()
+    }
+
     /// Whether they are of the kernel that a system runs under: others cost something else.
     pub fn check(&self, system: &System) -> Result<()> {
         let runs = if system.needs_tree() { TREE } else { system.kernel.as_str() };

@@ -5,6 +5,7 @@
 
 use super::blocking::{self, Delay};
 use super::tree::{below_root, limit, loads, shared_class};
+use super::{lent, room};
 use abi::boot::ALL_CPUS;
 use abi::reservation::Policy;
 use analysis::tree::{Class, Entity, LeafReport, Open, Report, Tree, demand, interrupts};
@@ -35,7 +36,11 @@ pub struct OnCpu {
 /// What is said of each CPU on which there is something to decide, and of [`ALL_CPUS`].
 pub fn reports(system: &System, overheads: Overheads) -> Vec<OnCpu> {
     let mut all = decided(system, overheads);
-    all.iter_mut().for_each(|on| jobs_may_overlap(system, &mut on.report));
+    for OnCpu { cpu, report, .. } in &mut all {
+        jobs_may_overlap(system, report);
+        lent::ask(system, *cpu, report);
+        room::ask(system, &overheads, *cpu, report);
+    }
     all
 }
 
@@ -137,7 +142,9 @@ fn of_cpu(
         interrupts(class, &overheads, &mut interference);
     }
     let name = format!("cpu{cpu}");
-    let tree = Tree::new(&name, Class::FixedPriority(below));
+    let mut class = Class::FixedPriority(below);
+    lent::inflate(system, &overheads, &mut class);
+    let tree = Tree::new(&name, class);
     let tree = Tree { overheads, interference, ..tree };
     let (report, delays) = blocking::analyse(system, cpu, tree);
     OnCpu { cpu, report, delays }

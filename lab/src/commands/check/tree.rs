@@ -35,7 +35,7 @@ pub fn shared_class(system: &System) -> Class {
     let all = system.reservations_in(None, ALL_CPUS).into_iter();
     let (limited, others): (Vec<usize>, Vec<usize>) =
         all.partition(|index| limit(&system.reservations[*index]).is_some());
-    let behind = others.iter().filter_map(|index| jobs(&system.reservations[*index]));
+    let behind = others.iter().filter_map(|index| jobs(system, &system.reservations[*index]));
     Class::GlobalEdf {
         cpus: system.cpus,
         children: limited.iter().map(|index| entity(system, *index)).collect(),
@@ -51,7 +51,7 @@ fn threads(system: &System, index: usize) -> Vec<Entity> {
         Entity::Task(task.priority(priority.into()))
     });
     let tasks: Vec<Entity> = tasks.collect();
-    if !tasks.is_empty() {
+    if !tasks.is_empty() || !domain.tasks.is_empty() {
         return tasks;
     }
     let (name, priority) = (format!("{DOMAIN}{}", domain.name), domain.max_priority.into());
@@ -63,7 +63,8 @@ fn threads(system: &System, index: usize) -> Vec<Entity> {
 /// What messages call the jobs of a domain without a reservation, with their priorities.
 pub fn loads(domain: &Domain) -> impl Iterator<Item = (String, u8, Load)> {
     let own = domain.load.map(|load| (format!("{DOMAIN}{}", domain.name), domain.priority, load));
-    let tasks = domain.tasks.iter().map(|task| (task.name.clone(), task.priority, task.load));
+    let tasks = domain.tasks.iter().filter(|task| task.reservation.is_none());
+    let tasks = tasks.map(|task| (task.name.clone(), task.priority, task.load));
     own.into_iter().chain(tasks)
 }
 
@@ -72,14 +73,28 @@ pub fn limit(node: &Reservation) -> Option<Budget> {
     node.limit.filter(|limit| limit.budget < limit.period)
 }
 
+/// The task whose thread alone runs on a leaf, if the manifest has it.
+pub fn task_on<'a>(system: &'a System, leaf: &Reservation) -> Option<&'a manifest::Task> {
+    let is_here = |at: usize| std::ptr::eq(&raw const system.reservations[at], leaf);
+    let mut tasks = system.domains.iter().flat_map(|domain| &domain.tasks);
+    tasks.find(|task| task.reservation.is_some_and(is_here))
+}
+
+/// The longest execution time of the jobs of a leaf, if that is given.
+fn execution(system: &System, leaf: &Reservation) -> Option<u64> {
+    leaf.execution.or(task_on(system, leaf).map(|task| task.load.execution))
+}
+
 /// The jobs of a leaf, if it has any and it is known how long they take.
-fn jobs(node: &Reservation) -> Option<Task> {
-    let limit = limit(node);
-    let asked = node.timing.is_some() || node.execution.is_some();
-    let execution = node.execution.or(limit.map(|limit| limit.budget)).filter(|_| asked)?;
-    let period = node.timing.map(|timing| timing.period);
+fn jobs(system: &System, node: &Reservation) -> Option<Task> {
+    let (limit, given) = (limit(node), execution(system, node));
+    let load = task_on(system, node).map(|task| task.load);
+    let asked = node.timing.is_some() || given.is_some();
+    let execution = given.or(limit.map(|limit| limit.budget)).filter(|_| asked)?;
+    let period = node.timing.map(|timing| timing.period).or(load.map(|load| load.period));
     let period = period.or(node.limit.map(|limit| limit.period))?;
-    let deadline = node.timing.map_or(period, |timing| timing.deadline);
+    let deadline = node.timing.map(|timing| timing.deadline).or(load.map(|load| load.deadline));
+    let deadline = deadline.unwrap_or(period);
     let task = Task::new(&node.name, execution, period).deadline(deadline);
     Some(match limit {
         Some(limit) => task.limit(limit.budget),
@@ -88,8 +103,8 @@ fn jobs(node: &Reservation) -> Option<Task> {
 }
 
 /// Whether a leaf's jobs have a deadline, and nothing says how long they take.
-pub fn is_unknown(node: &Reservation) -> bool {
-    node.timing.is_some() && jobs(node).is_none()
+pub fn is_unknown(system: &System, node: &Reservation) -> bool {
+    node.timing.is_some() && jobs(system, node).is_none()
 }
 
 /// Whether nothing is known of when what is in a class is served: its own budget follows demand, or
@@ -116,14 +131,14 @@ fn entity(system: &System, index: usize) -> Entity {
         (None, Some(policy)) => {
             Entity::Class(Plain { name, priority, class: class(system, index, policy) })
         }
-        (Some(limit), None) => match jobs(node).filter(|_| node.adaptive.is_none()) {
+        (Some(limit), None) => match jobs(system, node).filter(|_| node.adaptive.is_none()) {
             // Its budget is whole at each release, so it never waits for that.
             Some(task) if has_whole_budget(system, node, limit) => {
                 Entity::Task(task.priority(priority))
             }
             task => server(node, limit, alone(node, task)),
         },
-        (None, None) => match jobs(node) {
+        (None, None) => match jobs(system, node) {
             Some(task) => Entity::Task(task.priority(priority)),
             // It may use all of its period.
             None if node.share == Share::Deadline => {
@@ -146,6 +161,15 @@ fn has_whole_budget(system: &System, node: &Reservation, limit: Budget) -> bool 
         Kind::Constant | Kind::ConstantSoft => above == Some(Policy::EarliestDeadline),
         Kind::Periodic => false,
     }
+}
+
+/// The budget of a leaf whose jobs find it whole, and the execution time of these, where that is
+/// not as long as the budget has room for.
+pub fn execution_within(system: &System, leaf: &str) -> Option<(u64, u64)> {
+    let node = system.reservations.iter().find(|node| node.name == leaf)?;
+    let limit = limit(node).filter(|limit| has_whole_budget(system, node, *limit))?;
+    let execution = execution(system, node).filter(|_| node.adaptive.is_none());
+    execution.map(|execution| (limit.budget, execution))
 }
 
 fn server(node: &Reservation, limit: Budget, class: Class) -> Entity {
@@ -227,7 +251,7 @@ fn inside(system: &System, index: usize) -> Inside {
     match (node.policy, limit(node)) {
         (Some(policy), None) => Inside::Class(class(system, index, policy)),
         (Some(policy), Some(limit)) => limited(limit, class(system, index, policy)),
-        (None, limit) => match (jobs(node), limit) {
+        (None, limit) => match (jobs(system, node), limit) {
             (None, _) => Inside::Open,
             (Some(task), Some(limit)) if !has_whole_budget(system, node, limit) => {
                 limited(limit, alone(node, Some(task)))

@@ -64,8 +64,10 @@ fn runners<'a>(
     let node = system.reservations.iter().position(|node| node.name == task);
     system.domains.iter().enumerate().filter_map(move |(at, domain)| {
         if node.is_some() {
-            let sections = &domain.sections[..];
-            return (node == domain.reservation).then_some((at, domain, sections));
+            let task = domain.tasks.iter().find(|own| own.reservation == node);
+            let sections = task.map_or(&domain.sections[..], |own| &own.sections[..]);
+            let is_here = task.is_some() || node == domain.reservation;
+            return is_here.then_some((at, domain, sections));
         }
         let of_task = domain.tasks.iter().find(|own| own.name == task);
         let sections = of_task.map_or(&domain.sections[..], |own| &own.sections[..]);

@@ -5,6 +5,7 @@ mod shares;
 pub use shares::only_serves;
 
 use super::decided::time;
+use super::lent;
 use crate::commands::{fitted, table};
 use analysis::blocking::{Blocker, Sharer, Sharing, sum};
 use analysis::tree::{Class, Entity, Report, Tree};
@@ -87,8 +88,11 @@ pub fn text(delays: &[Delay]) -> String {
 
 /// How often a job of each task can have to wait, by its name.
 pub fn waits(system: &System) -> BTreeMap<String, Time> {
-    let tasks = Shares::of(system, 0).tasks.into_iter();
-    tasks.map(|task| (task.name, task.waits)).collect()
+    let mut all = lent::times(system);
+    for task in Shares::of(system, 0).tasks {
+        *all.entry(task.name).or_default() += task.waits;
+    }
+    all
 }
 
 /// Decides a CPU with what its tasks share: how long they delay each other is added to what is

@@ -1,5 +1,6 @@
 //! What the tasks of a system share, as the analysis sees it.
 
+use crate::commands::check::lent;
 use crate::commands::check::tree::loads;
 use abi::Rights;
 use abi::reservation::Inheritance;
@@ -42,7 +43,8 @@ impl Shares {
         let mutexes = system.mutexes.len();
         let mut tasks = Vec::new();
         for domain in &system.domains {
-            let own = domain.tasks.iter().map(|task| &task.sections[..]);
+            let own = domain.tasks.iter().filter(|task| task.reservation.is_none());
+            let own = own.map(|task| &task.sections[..]);
             let sections = domain.load.map(|_| &domain.sections[..]).into_iter().chain(own);
             for ((name, priority, load), parts) in loads(domain).zip(sections) {
                 let section = |part: &Part| {
@@ -50,7 +52,8 @@ impl Shares {
                     let inner = 2 * (mutexes.len() as Time - 1) * context_switch;
                     Section { mutexes, length: part.length.saturating_add(inner) }
                 };
-                let sections: Vec<Section> = parts.iter().map(section).collect();
+                let parts = parts.iter().filter(|part| !lent::is_lent(system, part));
+                let sections: Vec<Section> = parts.map(section).collect();
                 let waits = sections.iter().map(|section| section.mutexes.len() as Time).sum();
                 let sharer = Sharer { priority: priority.into(), period: load.period, sections };
                 tasks.push(Of { name, cpu: domain.cpu, deadline: load.deadline, sharer, waits });

@@ -61,7 +61,7 @@ fn held(seed: u64) -> Result<usize> {
     let (path, costs_path) = (manifest.display(), costs.display());
     let again = format!(
         "seed {seed}: `./giusto check {path} --overheads {costs_path}` against \
-         `./giusto run {path} --icount`"
+         `./giusto run {path} --icount --overheads {costs_path}`"
     );
     let count = found.context(again)?;
     fs_err::remove_file(&manifest)?;
@@ -77,7 +77,8 @@ fn judged(manifest: &Path, costs: &PathBuf) -> Result<usize> {
     let words = ["check".as_ref(), manifest, "--overheads".as_ref(), costs, "--json".as_ref()];
     let checked: Value = serde_json::from_str(&said(&words, &[0, 1])?)?;
     let bounds = bounds(&checked)?;
-    let ran = said(&["run".as_ref(), manifest, "--icount".as_ref()], &[0])?;
+    let words = ["run".as_ref(), manifest, "--icount".as_ref(), "--overheads".as_ref(), costs];
+    let ran = said(&words, &[0])?;
     let responses = responses(&ran);
     ensure!(!responses.is_empty(), "no task tells its response:\n{ran}");
     compare(&bounds, &responses)

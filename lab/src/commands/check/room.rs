@@ -1,0 +1,132 @@
+//! Whether a job's budget has room for what the kernel takes of it.
+//!
+//! A leaf is charged for all that happens from the decision for it to the next one: the switch to
+//! it, interrupts for any thread of its CPU, and the switch back behind each. And what a job has
+//! used comes back a period behind the instant at which the kernel saw its release: for as long as
+//! the next release may be seen earlier than that one was, its job has what was left over.
+
+use super::decided::{bound, name, time};
+use super::tree::{below_root, execution_within, shared_class};
+use abi::boot::ALL_CPUS;
+use abi::reservation::LEAST_BUDGET;
+use analysis::tree::{Class, LeafReport, Report, interrupts};
+use analysis::{Overheads, Stream, Time, Verdict};
+use manifest::{System, spell_duration};
+
+/// A microsecond, in ns: the unit of budgets.
+const UNIT: Time = 1_000;
+
+/// Of leaves whose jobs were taken to find their budgets whole, those whose budget is too small for
+/// that have no bound.
+pub fn ask(system: &System, overheads: &Overheads, cpu: u32, report: &mut Report) {
+    let all = timers(system, cpu);
+    for leaf in &mut report.leaves {
+        let Some((budget, needs)) = needs(system, overheads, &all, leaf) else { continue };
+        if budget < needs {
+            let most = execution_within(system, name(&leaf.path)).map(|(_, execution)| execution);
+            let most = most.and_then(|most| most.checked_sub(needs - budget));
+            leaf.largest_execution = most.filter(|most| *most > 0);
+            leaf.verdict = Verdict::Short { budget, needs };
+            report.classes[0].fits = false;
+        }
+    }
+}
+
+/// The budget of a leaf and what its jobs need of it, if they end within a known time by it.
+fn needs(
+    system: &System,
+    overheads: &Overheads,
+    timers: &[Stream],
+    leaf: &LeafReport,
+) -> Option<(Time, Time)> {
+    let (budget, execution) = execution_within(system, name(&leaf.path))?;
+    let (Some(response), _) = bound(leaf) else { return None };
+    if *overheads == Overheads::default() {
+        return Some((budget, execution));
+    }
+    let released = |one: &Stream| {
+        let jobs = response.saturating_add(one.jitter).div_ceil(one.period.max(1));
+        jobs.saturating_mul(one.cost)
+    };
+    let during = timers.iter().map(released).fold(0, Time::saturating_add);
+    // A release waits for those of all others, and for what the kernel is at.
+    let late = timers.iter().map(|one| one.cost).fold(1, Time::saturating_add);
+    let interrupts = during.saturating_add(late).saturating_mul(overheads.per_interrupt());
+    let needs = execution.saturating_add(overheads.per_job()).saturating_add(interrupts);
+    Some((budget, needs.saturating_add(LEAST_BUDGET)))
+}
+
+/// The timer interrupts of a CPU, or of all, each of cost 1.
+fn timers(system: &System, cpu: u32) -> Vec<Stream> {
+    let one = Overheads { timer_interrupt: 1, ..Overheads::default() };
+    let mut streams = Vec::new();
+    for own in (0..system.cpus).filter(|own| cpu == ALL_CPUS || *own == cpu) {
+        interrupts(&Class::FixedPriority(below_root(system, own)), &one, &mut streams);
+    }
+    interrupts(&shared_class(system), &one, &mut streams);
+    streams
+}
+
+/// The least budget that a manifest can give a task, if what it has is too small.
+pub fn least_budget(verdict: &Verdict) -> Option<Time> {
+    let Verdict::Short { needs, .. } = verdict else { return None };
+    Some(needs.div_ceil(UNIT).saturating_mul(UNIT))
+}
+
+/// Why a task whose budget is too small has no bound, and which one would do.
+pub fn reason(task: &str, verdict: &Verdict) -> String {
+    let (Verdict::Short { budget, needs }, Some(least)) = (verdict, least_budget(verdict)) else {
+        return String::new();
+    };
+    let ([budget, needs], least) = ([*budget, *needs].map(time), spell_duration(least));
+    format!(
+        "`{task}` has no bound: a job, with what the kernel takes meanwhile, needs a budget of \
+         {needs}, and has {budget}; for the rest it would wait a period. Give it `budget = \
+         \"{least}\"` at least."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::commands::check::decided::decide;
+    use analysis::Overheads;
+    use serde_json::Value;
+
+    /// Two leaves, the first with this budget in microseconds: its verdict.
+    fn with(class: &str, budget: u64, overheads: Overheads) -> Value {
+        let leaf = |name: &str, period: u64, budget: u64, number: u64| {
+            let place =
+                if class == "edf" { String::new() } else { format!("priority = {number}\n") };
+            format!(
+                "[[reservation]]\nname = \"{name}\"\nin = \"class\"\nexecution = \"500us\"\n\
+                 period = \"{period}us\"\ndeadline = \"3ms\"\nbudget = \"{budget}us\"\n{place}"
+            )
+        };
+        let text = format!(
+            "[system]\nname = \"a\"\n[[reservation]]\nname = \"class\"\npolicy = \"{class}\"\n\
+             priority = 300\n{}{}[[domain]]\nname = \"d\"\nprogram = \"busy\"\npriority = 1\n\
+             reservation = \"one\"\n",
+            leaf("one", 3_000, budget, 2),
+            leaf("two", 7_000, 900, 1)
+        );
+        let system = manifest::parse("a.toml", &text).unwrap_or_else(|wrong| panic!("{wrong}"));
+        let document = decide(&system, overheads).expect("there are tasks").document();
+        document["cpus"][0]["tasks"][0].clone()
+    }
+
+    /// The budget that is advised is enough, and one of a microsecond less is not; without costs it
+    /// is the job's execution time.
+    #[test]
+    fn the_least_budget_is_named() {
+        let overheads = Overheads { release: 700, context_switch: 1_100, timer_interrupt: 2_000 };
+        for class in ["edf", "fixed-priority"] {
+            let short = with(class, 500, overheads);
+            assert!(short["bound_ns"].is_null() && short["fits"] == false, "{short}");
+            let least = short["least_budget_ns"].as_u64().expect("a budget") / 1_000;
+            assert!(least > 500, "{short}");
+            assert_eq!(with(class, least, overheads)["fits"], true, "{short}");
+            assert_eq!(with(class, least - 1, overheads)["fits"], false, "{short}");
+            assert_eq!(with(class, 500, Overheads::default())["fits"], true, "{class}");
+        }
+    }
+}
