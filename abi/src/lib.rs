@@ -15,6 +15,7 @@ pub mod control;
 pub mod env;
 pub mod error;
 pub mod futex;
+pub mod layout;
 pub mod log;
 pub mod message;
 pub mod object;
@@ -26,6 +27,7 @@ pub mod statistics;
 pub mod supervision;
 pub mod trace;
 pub mod train;
+pub mod uses;
 
 pub use error::{Error, Status};
 pub use message::Info;

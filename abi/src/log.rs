@@ -88,6 +88,5 @@ impl Shape {
     }
 }
 
-/// What the kernel tells the console, behind a line for each thread, where all threads wait and
-/// nothing will end a wait.
+/// What the kernel tells the console of one CPU where all threads wait and nothing will end a wait.
 pub const STUCK: &str = "every thread waits, and nothing will happen";

@@ -1,5 +1,7 @@
 //! Kinds of kernel object.
 
+use crate::Rights;
+
 /// What a capability names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -53,6 +55,26 @@ impl Kind {
     /// The kind with this code.
     pub fn from_code(code: u64) -> Option<Kind> {
         Kind::ALL.get((code as usize).wrapping_sub(1)).copied()
+    }
+
+    /// The rights that are its own, with their names, as manifests and the shell spell them. Those
+    /// of all kinds are [`Rights::COMMON`].
+    pub fn own_rights(self) -> &'static [(&'static str, Rights)] {
+        match self {
+            Kind::Endpoint | Kind::Reply => {
+                &[("send", Rights::SEND), ("receive", Rights::RECEIVE), ("grant", Rights::GRANT)]
+            }
+            Kind::Notification => &[("signal", Rights::SEND), ("receive", Rights::RECEIVE)],
+            Kind::Memory => {
+                &[("read", Rights::READ), ("write", Rights::WRITE), ("execute", Rights::EXECUTE)]
+            }
+            Kind::Reservation => &[
+                ("control", Rights::CONTROL),
+                ("reserve", Rights::RESERVE),
+                ("divide", Rights::DIVIDE),
+            ],
+            _ => &[("control", Rights::CONTROL)],
+        }
     }
 
     /// The kind's name in lower case, as manifests and the shell spell it.

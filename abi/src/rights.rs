@@ -45,6 +45,9 @@ impl Rights {
     pub const REVOKE: Rights = Rights(16);
     /// Destroy the object.
     pub const DESTROY: Rights = Rights(32);
+    /// Those that capabilities to all kinds of objects can have, with their names.
+    pub const COMMON: [(&'static str, Rights); 3] =
+        [("copy", Rights::COPY), ("revoke", Rights::REVOKE), ("destroy", Rights::DESTROY)];
     /// Every right.
     pub const ALL: Rights = Rights(63);
 

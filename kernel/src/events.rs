@@ -213,17 +213,6 @@ pub unsafe fn spurious<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Po
     core.leave_interrupt()
 }
 
-/// Nothing will ever end a wait, and all threads do: tells the console what each waits for.
-///
-/// # Safety
-/// As for [`Entry::enter`].
-#[cold]
-pub unsafe fn tell_waits<S: System>(machine: Machine<S::Port>) {
-    // SAFETY: passed on to the caller.
-    let core = unsafe { Entry::<S>::enter(machine.kernel, machine.cpu) };
-    core.manage().tell_waits();
-}
-
 /// Another CPU has interrupted this one.
 ///
 /// # Safety

@@ -5,7 +5,7 @@ use crate::access::Ref;
 use crate::cost::CostEvent;
 use crate::entry::Entry;
 use crate::ipc::transfer::Message;
-use crate::manage::Manager;
+use crate::manage::{Manager, Names};
 use crate::object::thread::{Continuation, Outgoing, State, Wait, flag};
 use crate::object::{Endpoint, Thread};
 use crate::port::{Context, Port};
@@ -220,24 +220,10 @@ impl<P: Port> Manager<'_, P> {
         self.kernel.report_fault(fault, instruction, end);
     }
 
-    /// Tells the console what a thread waits for.
-    pub(crate) fn write_wait(&self, me: Ref<Thread<P>>, word: u64) {
-        self.kernel.port.console_write(b"waits");
-        self.write_who(me);
-        let write = |text: &[u8]| self.kernel.port.console_write(text);
-        write_number(write, b", for ", word);
-        write(b"\n");
-    }
-
     /// Tells the console which thread is meant.
     #[inline(never)]
     fn write_who(&self, me: Ref<Thread<P>>) {
-        let domain = self.all.open(me).domain.get();
-        let outermost = self.outermost(domain);
-        let own = self.all.open(domain);
-        let inner = (outermost != domain).then(|| own.name.get());
-        let names = (self.all.open(outermost).name.get(), inner, self.name_of(me));
-        self.kernel.write_who(names, me.index());
+        self.kernel.write_who(self.names(me), me.index());
     }
 }
 
@@ -245,11 +231,7 @@ impl<P: Port> crate::kernel::Kernel<P> {
     /// Tells the console. Without the formatter, whose text would weigh more than the rest of
     /// fault handling. A domain that a program made stands behind the manifest's that it is in,
     /// with a `/` that no name has: no program can fault under another one's name.
-    fn write_who(
-        &self,
-        (outer, inner, of_thread): ([u64; 2], Option<[u64; 2]>, [u64; 2]),
-        thread: u32,
-    ) {
+    fn write_who(&self, (outer, inner, of_thread): Names, thread: u32) {
         self.write_name(b", domain ", outer);
         if let Some(inner) = inner {
             self.write_name(b"/", inner);

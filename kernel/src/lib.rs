@@ -33,6 +33,7 @@ pub mod hidden;
 pub mod invariants;
 pub mod ipc;
 pub mod kernel;
+pub mod layout;
 pub mod leaf;
 pub mod list;
 pub mod manage;

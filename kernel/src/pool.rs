@@ -8,6 +8,7 @@ use crate::port::Port;
 use abi::Error;
 use abi::object::Resource;
 use cells::Cell;
+use core::mem::offset_of;
 use section::init;
 
 const END: u32 = u32::MAX;
@@ -61,6 +62,11 @@ impl FreeList {
 }
 
 impl<T> Pool<T> {
+    /// Where a debugger finds the slots.
+    pub const SLOTS: usize = offset_of!(Self, slots);
+    /// Where it finds how many hold an object.
+    pub const USED: usize = offset_of!(Self, list) + offset_of!(FreeList, used);
+
     /// Carves a pool. `make` makes the body for the slot with this index. Generations start at
     /// `generation`.
     #[init]

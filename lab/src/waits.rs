@@ -1,9 +1,10 @@
 //! What blocked threads wait for, by the names of the manifest, and of variables.
 
 use crate::image::Images;
+use crate::machine::Doing;
 use crate::places;
+use abi::boot::{name_bytes, name_text};
 use abi::call::{Awaited, ThreadState};
-use abi::log::STUCK;
 use manifest::System;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -85,7 +86,7 @@ impl Objects {
     }
 }
 
-/// A thread that waits at the end of a run, for ever.
+/// What a thread was doing at the end of a run that did not come to an end of its own.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Wait {
     /// The name of its domain, as in a fault.
@@ -93,12 +94,14 @@ pub struct Wait {
     /// The name of the thread, if a program has given it one.
     pub thread: Option<String>,
     /// The thread's place in the kernel's table.
-    pub index: u64,
+    pub index: u32,
     /// What it is doing.
     pub state: &'static str,
     /// What it waits for.
     #[serde(rename = "for")]
     pub awaited: String,
+    /// Whether the wait ends at a deadline.
+    pub timed: bool,
 }
 
 impl fmt::Display for Wait {
@@ -112,61 +115,52 @@ impl fmt::Display for Wait {
             "receiving" if self.awaited.starts_with('`') => "waits for a message or signal from",
             "calling" => "waits for the answer of",
             "suspended" => return writeln!(f, " is suspended"),
+            "ready" => return writeln!(f, " is ready to run"),
             _ => "waits for",
         };
-        match (self.state, self.awaited.as_str()) {
-            (_, "time") => writeln!(f, " has ended, or sleeps for ever"),
-            (_, awaited) => writeln!(f, " {how} {awaited}"),
+        match (self.awaited.as_str(), self.timed) {
+            ("time", true) => writeln!(f, " sleeps"),
+            ("time", false) => writeln!(f, " has ended, or sleeps for ever"),
+            (awaited, true) => writeln!(f, " {how} {awaited}, with a timeout"),
+            (awaited, false) => writeln!(f, " {how} {awaited}"),
         }
     }
 }
 
-/// What each thread waits for, if a console tells that nothing will end a wait.
-pub fn told(console: &str, system: &System, images: &Images) -> Vec<Wait> {
-    let lines: Vec<&str> = console.lines().map(str::trim_end).collect();
-    let Some(end) = lines.iter().rposition(|line| *line == STUCK) else { return Vec::new() };
-    let begin = lines[..end].iter().rposition(|line| read(line).is_none());
-    let waits: Vec<Read> =
-        lines[begin.map_or(0, |at| at + 1)..end].iter().filter_map(|line| read(line)).collect();
+/// What each thread was doing, if a run did not come to an end of its own.
+pub fn told(threads: &[Doing], system: &System, images: &Images) -> Vec<Wait> {
     let objects = Objects::of(system, images);
     let domain_of = |index: u64| {
-        let found = waits.iter().find(|wait| wait.index == index);
-        found.map(|wait| wait.domain.to_string())
+        let found = threads.iter().find(|thread| u64::from(thread.index) == index);
+        found.map(domain)
     };
-    let told = |wait: &Read| Wait {
-        domain: wait.domain.to_string(),
-        thread: wait.thread.map(str::to_string),
-        index: wait.index,
-        state: ThreadState::name_of(wait.word).unwrap_or("?"),
+    let told = |thread: &Doing| Wait {
+        domain: domain(thread),
+        thread: (thread.name != [0; 2]).then(|| text(thread.name)),
+        index: thread.index,
+        state: ThreadState::name_of(thread.word).unwrap_or("?"),
         awaited: objects
-            .spelled(wait.word, wait.domain, &domain_of)
+            .spelled(thread.word, &domain(thread), &domain_of)
             .unwrap_or("nothing".to_string()),
+        timed: thread.timed,
     };
-    waits.iter().map(told).collect()
+    threads.iter().map(told).collect()
 }
 
-/// A line of the kernel's.
-struct Read<'a> {
-    domain: &'a str,
-    thread: Option<&'a str>,
-    index: u64,
-    word: u64,
+/// The name of a thread's domain: behind a `/` that of an inner one, which may have none.
+fn domain(thread: &Doing) -> String {
+    let (outer, inner) = thread.domain;
+    inner.map_or_else(|| text(outer), |inner| format!("{}/{}", text(outer), text(inner)))
 }
 
-fn read(line: &str) -> Option<Read<'_>> {
-    let number = |text: &str| u64::from_str_radix(text.strip_prefix("0x")?, 16).ok();
-    let (domain, rest) = line.strip_prefix("waits, domain ")?.split_once(", thread ")?;
-    let (thread, word) = rest.rsplit_once(", for ")?;
-    let (index, name) = match thread.split_once(' ') {
-        Some((index, name)) => (index, Some(name)),
-        None => (thread, None),
-    };
-    Some(Read { domain, thread: name, index: number(index)?, word: number(word)? })
+fn text(name: [u64; 2]) -> String {
+    name_text(&name_bytes(name)).to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use abi::boot::name_words;
 
     #[test]
     fn each_thread_is_told_with_the_name_of_what_it_waits_for() {
@@ -176,33 +170,42 @@ mod tests {
                     [[domain]]\nname = \"pump\"\nprogram = \"echo\"\npriority = 1\n\
                     maps = [{ memory = \"tank\", rights = \"rw\" }]\n";
         let system = manifest::parse("plant.toml", text).unwrap();
-        let line = |who: &str, state: ThreadState, what: Awaited, which: u64| {
-            format!("waits, domain {who}, for {:#018x}\n", state as u64 | what.word(which))
+        let doing = |index, domain: &str, state: ThreadState, what: Awaited, which: u64| Doing {
+            domain: (name_words(domain), None),
+            name: [0; 2],
+            index,
+            word: state as u64 | what.word(which),
+            timed: false,
         };
-        let console = [
-            "hello\r\n".to_string(),
-            line("pump, thread 0x01", ThreadState::Sending, Awaited::Endpoint, 0),
-            line("pump, thread 0x02 bell", ThreadState::Receiving, Awaited::Notification, 0),
-            line("fan, thread 0x03", ThreadState::Calling, Awaited::Answer, 2),
-            line("fan, thread 0x04", ThreadState::Waiting, Awaited::Words, 0x1_0000_0008),
-            line("pump, thread 0x08", ThreadState::Waiting, Awaited::Words, manifest::MAPS + 8),
-            line("pump/", ThreadState::Receiving, Awaited::Time, 0)
-                .replace("/,", "/, thread 0x05,"),
-            line("fan, thread 0x06", ThreadState::Sending, Awaited::Endpoint, 7),
-            line("fan, thread 0x07", ThreadState::Suspended, Awaited::Answer, 0),
-            format!("{STUCK}\n"),
+        let named = |name, thread| Doing { name: name_words(name), ..thread };
+        let inside = |thread: Doing| Doing { domain: (thread.domain.0, Some([0; 2])), ..thread };
+        let timed = |thread| Doing { timed: true, ..thread };
+        let threads = [
+            doing(1, "pump", ThreadState::Sending, Awaited::Endpoint, 0),
+            named("bell", doing(2, "pump", ThreadState::Receiving, Awaited::Notification, 0)),
+            doing(3, "fan", ThreadState::Calling, Awaited::Answer, 2),
+            doing(4, "fan", ThreadState::Waiting, Awaited::Words, 0x1_0000_0008),
+            doing(10, "pump", ThreadState::Waiting, Awaited::Words, manifest::MAPS + 8),
+            inside(doing(5, "pump", ThreadState::Receiving, Awaited::Time, 0)),
+            timed(doing(6, "fan", ThreadState::Sending, Awaited::Endpoint, 7)),
+            doing(7, "fan", ThreadState::Suspended, Awaited::Answer, 0),
+            timed(doing(8, "fan", ThreadState::Receiving, Awaited::Time, 0)),
+            Doing {
+                word: ThreadState::Ready as u64,
+                ..doing(9, "fan", ThreadState::Ready, Awaited::Time, 0)
+            },
         ];
-        let tell = |console: &str| told(console, &system, &Images::default());
-        let all: String = tell(&console.concat()).iter().map(Wait::to_string).collect();
+        let all: String = told(&threads, &system, &Images::default()).iter().map(Wait::to_string).collect();
         let expected = "thread 1 of pump waits to send to `door`\n\
                         thread bell of pump waits for a message or signal from `bell`\n\
                         thread 3 of fan waits for the answer of pump\n\
                         thread 4 of fan waits for the mutex or condition at 0x100000008\n\
-                        thread 8 of pump waits for the mutex or condition at tank+0x8\n\
+                        thread 10 of pump waits for the mutex or condition at tank+0x8\n\
                         thread 5 of pump/ has ended, or sleeps for ever\n\
-                        thread 6 of fan waits to send to endpoint 7\n\
-                        thread 7 of fan is suspended\n";
+                        thread 6 of fan waits to send to endpoint 7, with a timeout\n\
+                        thread 7 of fan is suspended\n\
+                        thread 8 of fan sleeps\n\
+                        thread 9 of fan is ready to run\n";
         assert_eq!(all, expected);
-        assert_eq!(tell(&console[..9].concat()), [], "it may go on");
     }
 }

@@ -1,6 +1,7 @@
 /* System calls, and what the environment says. */
 #include "check.h"
 #include <giusto.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { DOUBLE = 5, LONG = 6, HELLO = 1, GIFT = 1000, MILLISECOND = 1000000 };
@@ -41,6 +42,48 @@ static int environment(void)
             && shared.bytes == GIUSTO_PAGE && giusto_threads() == 2);
     shared.words[511] = 1;
     return failed;
+}
+
+/* Whether a failed call is told with this text, behind the slot and what stands in between. */
+static bool is_told(giusto_status status, const char *call, giusto_slot slot, const char *rest)
+{
+    char told[120], expected[120];
+    snprintf(expected, sizeof expected, "%s: slot %u%s", call, (unsigned)slot, rest);
+    return status != 0 && strcmp(giusto_why(status, told, sizeof told), expected) == 0;
+}
+
+static int told(void)
+{
+    giusto_slot console = giusto_cap("console"), endpoint = giusto_fresh_slot();
+    giusto_slot less = giusto_fresh_slot(), empty = giusto_fresh_slot();
+    struct giusto_message message;
+    char text[120], cut[8];
+    int failed = check("a slot that is in use is told",
+        is_told(giusto_create_endpoint(console, GIUSTO_NOTHING), "EndpointCreate", console,
+            " (`console`) is in use: it holds a capability to the console"));
+    failed += check("an object of another kind is told",
+        is_told(giusto_signal(console), "Signal", console,
+            " (`console`) holds the console, not a notification"));
+    failed += check("an empty slot is told",
+        is_told(giusto_delete(empty), "CapDelete", empty, " is empty"));
+    failed += check("a missing right is told",
+        giusto_create_endpoint(endpoint, GIUSTO_NOTHING) == 0
+            && giusto_copy(endpoint, less, GIUSTO_RIGHTS_SEND) == 0
+            && is_told(giusto_receive(less, &message, giusto_at_once()), "Ipc", less,
+                " lacks the right to receive"));
+    failed += check("a stale capability is told",
+        giusto_revoke(endpoint) == 0
+            && is_told(giusto_receive(less, &message, giusto_at_once()), "Ipc", less,
+                ": its object is gone, or was revoked"));
+    giusto_status status = giusto_create_memory(empty, 500);
+    failed += check("a quota is told",
+        status != 0 && strcmp(giusto_why(status, text, sizeof text),
+            "MemoryCreate: the quota of memories or frames is used up") == 0);
+    failed += check("what has no room is cut, and another error is its name alone",
+        strcmp(giusto_why(status, cut, sizeof cut), "MemoryC") == 0
+            && strcmp(giusto_why(GIUSTO_ERROR_STALE, text, sizeof text), "Stale") == 0);
+    return failed + check("and all is given back",
+        giusto_delete(less) == 0 && giusto_destroy(endpoint) == 0);
 }
 
 static int messages(void)
@@ -158,5 +201,5 @@ static int greeting(void)
 
 int kernel(void)
 {
-    return environment() + messages() + signals() + memory() + floating() + greeting();
+    return environment() + told() + messages() + signals() + memory() + floating() + greeting();
 }

@@ -16,6 +16,7 @@ pub use class::{Look, OfCpu, OfQueue, Owner, Peek, Steady};
 use crate::arena::Arena;
 use cells::{AtomicU64, SharedPtr};
 use core::marker::PhantomData;
+use core::mem::offset_of;
 use core::ops::Deref;
 use core::sync::atomic::Ordering::Relaxed;
 use locks::{Holding as _, Kind, LockPolicy, ObjectLock};
@@ -78,6 +79,13 @@ impl Slot {
 unsafe impl<T> Sync for Guarded<T> {}
 
 impl<T> Guarded<T> {
+    /// Where a debugger finds whether there is an object.
+    pub const LIFE: usize = offset_of!(Self, slot) + offset_of!(Slot, life);
+    /// Where it finds which of all objects there it is.
+    pub const INCARNATION: usize = offset_of!(Self, slot) + offset_of!(Slot, incarnation);
+    /// Where it finds the slot's index.
+    pub const INDEX: usize = offset_of!(Self, slot) + offset_of!(Slot, index);
+
     /// A vacant slot.
     pub fn vacant(body: T, index: u32, generation: u64) -> Guarded<T> {
         let slot = Slot {

@@ -18,6 +18,7 @@ use crate::tree::Trees;
 use crate::waits::Waits;
 use abi::trace::{Event, point};
 use cells::Cell;
+use core::mem::offset_of;
 use locks::{LockPolicy, ObjectLock};
 
 /// Nanoseconds by which a tick may be early or late to share the interrupt of a deadline: about
@@ -111,6 +112,9 @@ impl<P: Port> Owner for Cpu<P> {}
 impl<P: Port> Sealed for Cpu<P> {}
 
 impl<P: Port> Cpu<P> {
+    /// Where a debugger finds what the timer is programmed for.
+    pub const ARMED: usize = offset_of!(Self, armed);
+
     /// A CPU that idles.
     pub fn new(
         number: u32,

@@ -1,17 +1,27 @@
 //! What blocked threads wait for, for people.
 
 use super::Manager;
-use crate::access::{Life, Ref};
+use crate::access::Ref;
 use crate::object::Thread;
 use crate::object::thread::{State, Wait};
 use crate::port::Port;
 use abi::call::Awaited;
-use abi::log::STUCK;
 
-/// Threads that the console is told of.
-const TOLD: u32 = 100;
+/// The name of the manifest's domain that a thread is in, of the inner one that it is in if it is,
+/// and its own; zeros: none.
+pub type Names = ([u64; 2], Option<[u64; 2]>, [u64; 2]);
 
 impl<P: Port> Manager<'_, P> {
+    /// The names by which a thread is told.
+    #[inline(always)]
+    pub(crate) fn names(&self, at: Ref<Thread<P>>) -> Names {
+        let domain = self.all.open(at).domain.get();
+        let outermost = self.outermost(domain);
+        let own = self.all.open(domain);
+        let inner = (outermost != domain).then(|| own.name.get());
+        (self.all.open(outermost).name.get(), inner, self.name_of(at))
+    }
+
     /// What a thread waits for, as [`Awaited::word`] has it; 0 if it is ready. A few steps.
     pub(super) fn awaited(&self, at: Ref<Thread<P>>) -> u64 {
         let thread = self.all.open(at);
@@ -38,16 +48,9 @@ impl<P: Port> Manager<'_, P> {
         what.word(which)
     }
 
-    /// Tells the console what each thread waits for, as nothing will end a wait: a line for each,
-    /// with its state and that as a row of the table of threads has them.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn tell_waits(&self) {
-        let all = (1..=TOLD).map_while(|index| self.kernel.threads.get(index));
-        for at in all.filter(|at| at.life() == Life::Live) {
-            self.write_wait(at, self.state_of(at) as u64 | self.awaited(at));
-        }
-        self.kernel.port.console_write(STUCK.as_bytes());
-        self.kernel.port.console_write(b"\n");
+    /// The names of a thread, and what it is doing: its state and what it waits for, as a row of
+    /// the table of threads has them.
+    pub fn doing(&self, at: Ref<Thread<P>>) -> (Names, u64) {
+        (self.names(at), self.state_of(at) as u64 | self.awaited(at))
     }
 }

@@ -13,6 +13,7 @@ mod inspect;
 mod memory;
 mod naming;
 mod observe;
+pub use awaited::Names;
 pub(crate) use memory::Range;
 mod reservation;
 mod schedule;

@@ -11,6 +11,7 @@ use crate::port::{CachePadding, Port, Space};
 use crate::quota::Quotas;
 use abi::object::Resource;
 use cells::Cell;
+use core::mem::offset_of;
 
 /// Selects a domain's links in the list of its owner.
 pub struct Inside;
@@ -61,6 +62,9 @@ pub struct Domain<P: Port> {
 }
 
 impl<P: Port> Domain<P> {
+    /// Where a debugger finds the domain that owns it.
+    pub const OWNER: usize = offset_of!(Self, owner);
+
     /// A domain for a vacant pool slot, with its root table's frame and its capability table.
     pub fn new(root: u64, slots: Slots<P>) -> Domain<P> {
         Domain {

@@ -29,6 +29,7 @@ use abi::call::ThreadState;
 use abi::object::Resource;
 use abi::{Info, Status};
 use cells::{Cell, Shared, Word};
+use core::mem::offset_of;
 use locks::ObjectLock;
 
 /// Selects the links of the ready queue.
@@ -201,7 +202,9 @@ impl<P: Port> Node<P> {
     }
 }
 
-/// What a thread in state [`State::Sending`] or [`State::Receiving`] waits for.
+/// What a thread in state [`State::Sending`] or [`State::Receiving`] waits for. Which it is stands
+/// in a word of its own, for a debugger.
+#[repr(u64)]
 pub enum Wait<P: Port> {
     /// Nothing, or time.
     Nothing,
@@ -398,6 +401,13 @@ impl<P: Port> Header<P> {
 }
 
 impl<P: Port> Thread<P> {
+    /// Where a debugger finds what it is doing.
+    pub const STATE: usize = offset_of!(Self, header) + offset_of!(Header<P>, state);
+    /// Where it finds its flags.
+    pub const FLAGS: usize = offset_of!(Self, header) + offset_of!(Header<P>, flags);
+    /// Where it finds the domain that it runs in.
+    pub const DOMAIN: usize = offset_of!(Self, header) + offset_of!(Header<P>, domain);
+
     /// A thread for a vacant pool slot, with the frame of its message buffer.
     pub fn new(domain: Ref<Domain<P>>, buffer: u64) -> Thread<P> {
         let outgoing = Outgoing { info: Info(0), badge: 0, then: Continuation::Nothing };

@@ -4,32 +4,14 @@ use abi::{Kind, Rights};
 
 use crate::system::Target;
 
-const COMMON: [(&str, Rights); 3] =
-    [("copy", Rights::COPY), ("revoke", Rights::REVOKE), ("destroy", Rights::DESTROY)];
-
 /// The rights that capabilities to a kind of object can have, with their names.
 pub fn rights_of(kind: Kind) -> Vec<(&'static str, Rights)> {
-    let own: &[(&str, Rights)] = match kind {
-        Kind::Endpoint => {
-            &[("send", Rights::SEND), ("receive", Rights::RECEIVE), ("grant", Rights::GRANT)]
-        }
-        Kind::Notification => &[("signal", Rights::SEND), ("receive", Rights::RECEIVE)],
-        Kind::Memory => {
-            &[("read", Rights::READ), ("write", Rights::WRITE), ("execute", Rights::EXECUTE)]
-        }
-        Kind::Reservation => &[
-            ("control", Rights::CONTROL),
-            ("reserve", Rights::RESERVE),
-            ("divide", Rights::DIVIDE),
-        ],
-        _ => &[("control", Rights::CONTROL)],
-    };
     // No domain can end the console or the machine's capability for the others.
     let common = match kind {
-        Kind::Console | Kind::System => &COMMON[..1],
-        _ => &COMMON[..],
+        Kind::Console | Kind::System => &Rights::COMMON[..1],
+        _ => &Rights::COMMON[..],
     };
-    [own, common].concat()
+    [kind.own_rights(), common].concat()
 }
 
 /// The rights that a capability to this object can have: nothing ends the root of a CPU.

@@ -33,6 +33,9 @@ const TRACE: u64 = 32 << 20;
 /// Seconds that a system may run that gets no input from a terminal.
 const UNATTENDED: u64 = 60;
 
+/// Threads that people are told of at the end of a run that did not come to one of its own.
+const WAITS: usize = 100;
+
 /// Nanoseconds.
 const SECOND: u64 = 1_000_000_000;
 
@@ -96,7 +99,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let plot = run.plot.as_deref();
     responses.iter().try_for_each(|all| all.draw(plot, &system.name, machine.name()))?;
     let responses = responses.as_ref();
-    let waits = waits::told(&outcome.console, &system, &images);
+    let waits = waits::told(&outcome.threads, &system, &images);
     let told = Told {
         faults: &faults,
         restarts: &restarts,
@@ -284,7 +287,10 @@ fn show_outcome(outcome: &Outcome, seed: Option<u64>, told: &Told) {
     show_logs(told.logs);
     eprint!("{}{}", told.restarts, told.accounts);
     told.faults.iter().for_each(|fault| eprint!("{fault}"));
-    told.waits.iter().for_each(|wait| eprint!("{wait}"));
+    told.waits.iter().take(WAITS).for_each(|wait| eprint!("{wait}"));
+    if let Some(more) = told.waits.len().checked_sub(WAITS).filter(|more| *more > 0) {
+        eprintln!("and {} more", counted(more, "thread"));
+    }
     show_end(outcome, seed);
 }
 

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use object::read::elf::ProgramHeader;
-use object::{Object, ObjectSymbol};
+use object::{Object, ObjectSegment, ObjectSymbol};
 use std::path::Path;
 
 /// The physical address of a static in a kernel image, by its symbol.
@@ -18,6 +18,19 @@ pub fn static_address(kernel: &Path, name: &str) -> Result<u64> {
         (offset < header.p_memsz(endian)).then(|| header.p_paddr(endian) + offset)
     });
     segment.with_context(|| format!("{name} lies in no segment of the kernel image"))
+}
+
+/// What a static of a kernel image is when it is loaded, by its symbol.
+pub fn static_contents(kernel: &Path, name: &str) -> Result<Vec<u8>> {
+    let data = std::fs::read(kernel)
+        .with_context(|| format!("cannot read the kernel image {}", kernel.display()))?;
+    let file = object::File::parse(&*data)?;
+    let symbol = file.symbols().find(|symbol| symbol.name() == Ok(name));
+    let symbol = symbol.with_context(|| format!("the kernel image does not define {name}"))?;
+    let (at, bytes) = (symbol.address(), symbol.size());
+    let found = file.segments().find_map(|segment| segment.data_range(at, bytes).ok().flatten());
+    let found = found.with_context(|| format!("{name} is not in the kernel image's file"))?;
+    Ok(found.to_vec())
 }
 
 /// The ends of the code that stays after boot.

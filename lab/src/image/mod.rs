@@ -11,7 +11,7 @@ mod sources;
 
 pub use cargo::executables;
 pub use crates::problems;
-pub use elf::{static_address, text_bytes};
+pub use elf::{static_address, static_contents, text_bytes};
 pub use extra::{Extra, extra_for};
 
 use crate::failure::usage;

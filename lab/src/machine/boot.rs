@@ -3,6 +3,7 @@
 use super::console::{self, Console, Input, Interrupts, Printed, RawTerminal};
 use super::memory::{SharedFile, WORD, word_at};
 use super::outcome::{Exit, Outcome, kernel_name};
+use super::standing::Standing;
 use super::{Emulator, Launch, Machine, Plugin, Remains, Samples, Sampling, Simulation, twin};
 use crate::failure::{did_you_mean, interrupted, usage};
 use crate::image::{self, Images};
@@ -11,6 +12,7 @@ use crate::live::Registration;
 use crate::symbols;
 use anyhow::{Context, Result, bail};
 use manifest::{Archive, System};
+use rustix::process::{self, Pid, Signal, WaitId, WaitIdOptions};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::io::Read;
@@ -22,6 +24,9 @@ use std::time::{Duration, Instant};
 
 /// How often the laboratory looks whether the emulator has ended.
 const POLL: Duration = Duration::from_millis(2);
+
+/// How often it looks whether all threads of several CPUs wait for ever.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// What to boot, and how.
 pub struct Boot<'a> {
@@ -186,8 +191,16 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
     };
     let enter = |registration: &Registration| registration.enter(&memory.path(), nonce, &archive);
     let entered = boot.control.map(enter).transpose()?;
-    let (exit, console) = follow(emulator, &launch, boot.console, boot.timeout)?;
+    let standing = || Standing::of(emulator, &boot.images.kernel, &memory);
+    // One CPU says itself that it is stuck.
+    let watched = (launch.cpus > 1).then(standing).transpose()?;
+    let (exit, console) = follow(emulator, &launch, boot.console, boot.timeout, watched.as_ref())?;
     drop(entered);
+    let threads = match exit {
+        // If the kernel has not come so far that it has threads, there are none to tell of.
+        Exit::Hang | Exit::Stuck => standing()?.threads().unwrap_or_default(),
+        _ => Vec::new(),
+    };
     let mut memories = BTreeMap::new();
     let mut findings = Vec::new();
     let done = matches!(exit, Exit::Done(_));
@@ -220,7 +233,18 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
     let kernel = kernel_name(&console).unwrap_or_default().to_string();
     let backtrace = symbols::backtrace(&boot.images.kernel, &console);
     let machine = emulator.name();
-    Ok(Outcome { machine, exit, console, memories, kernel, backtrace, findings, log, samples })
+    Ok(Outcome {
+        machine,
+        exit,
+        console,
+        memories,
+        kernel,
+        backtrace,
+        findings,
+        threads,
+        log,
+        samples,
+    })
 }
 
 /// Nanoseconds for which one of several CPUs runs that do not idle, where all share one clock.
@@ -277,6 +301,7 @@ fn follow(
     launch: &Launch,
     console: Console,
     timeout: Option<Duration>,
+    watched: Option<&Standing>,
 ) -> Result<(Exit, String)> {
     let Console { show, input } = console;
     let program = machine.program();
@@ -305,7 +330,7 @@ fn follow(
         let guest = child.stdin.take().context("the emulator has no standard input")?;
         console::feed(guest, Arc::clone(&printed), input);
     }
-    let stopped = wait(&mut child, timeout, (&interrupts, &printed));
+    let stopped = wait(&mut child, timeout, (&interrupts, &printed), watched);
     drop(terminal);
     if input != Input::User && matches!(stopped, Ok(Stopped::Forced(Exit::Interrupted))) {
         // No user is at this console: the whole command was meant.
@@ -334,8 +359,10 @@ fn wait(
     child: &mut Child,
     timeout: Option<Duration>,
     (interrupts, printed): (&Interrupts, &Printed),
+    watched: Option<&Standing>,
 ) -> Result<Stopped> {
     let started = Instant::now();
+    let mut looked = started;
     loop {
         let ended = child.try_wait()?;
         let forced = if interrupts.any() {
@@ -346,7 +373,12 @@ fn wait(
             Exit::Stuck
         } else if timeout.is_some_and(|timeout| started.elapsed() > timeout) {
             Exit::Hang
+        } else if watched.is_some_and(|it| looked.elapsed() > LOOK && is_stuck(child, it)) {
+            Exit::Stuck
         } else {
+            if looked.elapsed() > LOOK {
+                looked = Instant::now();
+            }
             thread::sleep(POLL);
             continue;
         };
@@ -355,6 +387,26 @@ fn wait(
         child.wait()?;
         return Ok(Stopped::Forced(forced));
     }
+}
+
+/// Whether all threads of a machine of several CPUs wait for ever. It is stopped while that is
+/// looked at, unless a CPU is seen to be busy before.
+fn is_stuck(child: &Child, standing: &Standing) -> bool {
+    // While the kernel boots, its memory says nothing.
+    if !standing.idles().unwrap_or(false) {
+        return false;
+    }
+    let id = Pid::from_child(child);
+    let signal = |signal| process::kill_process(id, signal).is_ok();
+    if !signal(Signal::STOP) {
+        return false;
+    }
+    // All of its threads stand when it is told to be stopped; it may also have ended.
+    let how = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    let stands = process::waitid(WaitId::Pid(id), how).is_ok();
+    let stuck = stands && standing.is_stuck().unwrap_or(false);
+    signal(Signal::CONT);
+    stuck
 }
 
 /// An emulator that fails to start exits with the same code as a guest that ends well; what
@@ -447,6 +499,9 @@ mod tests {
         fn counter_reads(&self, _: &[u8], _: u64) -> Vec<u64> {
             Vec::new()
         }
+        fn kernel_memory(&self, _: u64) -> Option<u64> {
+            None
+        }
         fn is_kernel(&self, _: u64) -> bool {
             false
         }
@@ -466,7 +521,7 @@ mod tests {
             debugger: None,
             plugin: None,
         };
-        follow(&Script(script), &launch, Console::CAPTURE, Some(timeout)).unwrap()
+        follow(&Script(script), &launch, Console::CAPTURE, Some(timeout), None).unwrap()
     }
 
     const LONG: Duration = Duration::from_secs(60);

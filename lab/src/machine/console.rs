@@ -61,7 +61,7 @@ impl Printed {
                 let mut text = printed.text.lock().expect("not poisoned");
                 let seen = text.len().saturating_sub(STUCK.len() + 3);
                 text.extend(&buffer[..count]);
-                if has_line(&text[seen..], STUCK) {
+                if ends_line(&text[seen..], STUCK) {
                     printed.stuck.store(true, Ordering::Relaxed);
                 }
                 drop(text);
@@ -184,8 +184,10 @@ fn interrupt() {
     INTERRUPTED.store(true, Ordering::SeqCst);
 }
 
-/// Whether a text has this line.
-fn has_line(text: &[u8], line: &str) -> bool {
+/// Whether a line of a text ends in this: a program may have begun it.
+fn ends_line(text: &[u8], end: &str) -> bool {
     let mut lines = text.split(|byte| *byte == b'\n');
-    lines.any(|found| found.strip_suffix(b"\r").unwrap_or(found) == line.as_bytes())
+    // The last one goes on.
+    lines.next_back();
+    lines.any(|line| line.strip_suffix(b"\r").unwrap_or(line).ends_with(end.as_bytes()))
 }

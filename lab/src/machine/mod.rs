@@ -12,6 +12,7 @@ mod qemu_x86_64;
 mod remains;
 mod round_trip;
 mod samples;
+mod standing;
 pub mod topologies;
 mod twin;
 pub mod words;
@@ -27,6 +28,7 @@ pub use remains::{Finding, Remains};
 pub use round_trip::{Count, round_trip};
 pub use samples::{Mode, Sample, Samples, Sampling};
 pub use twin::{LARGE, Packed, SMALL, Seen, Simulation, Twin, about, run, simulate};
+pub use twin_protocol::Doing;
 
 use anyhow::Result;
 use debugger::Debugger;
@@ -72,6 +74,8 @@ pub trait Emulator: Machine {
     fn arguments(&self, launch: &Launch) -> Vec<OsString>;
     /// Where in the memory file a physical address lies.
     fn memory_offset(&self, physical: u64) -> Option<u64>;
+    /// The physical address of memory that the kernel has at this one.
+    fn kernel_memory(&self, address: u64) -> Option<u64>;
     /// What the emulator's exit code, `None` if a signal ended it, and its complaints say about
     /// the guest.
     fn decode(&self, code: Option<i32>, complaints: &str) -> Exit;

@@ -1,6 +1,6 @@
 //! How a run of a machine ended.
 
-use super::{Finding, Samples};
+use super::{Doing, Finding, Samples};
 use std::collections::BTreeMap;
 
 /// Lines of console that a failure shows.
@@ -42,6 +42,8 @@ pub struct Outcome {
     pub backtrace: Vec<String>,
     /// What was found in its page tables, if they were to be judged.
     pub findings: Vec<Finding>,
+    /// What each thread was doing, if the run did not come to an end of its own.
+    pub threads: Vec<Doing>,
     /// The kernel's primitive steps as words, if it kept a log of them.
     pub log: Vec<u64>,
     /// Where the time went, if the kernel took samples.
@@ -60,6 +62,7 @@ impl Outcome {
             kernel: String::new(),
             backtrace: Vec::new(),
             findings: Vec::new(),
+            threads: Vec::new(),
             log: Vec::new(),
             samples: None,
         }

@@ -120,6 +120,10 @@ impl Emulator for QemuX86_64 {
         (physical < LOW_MEMORY).then_some(physical)
     }
 
+    fn kernel_memory(&self, address: u64) -> Option<u64> {
+        x86_64::physical_address(address)
+    }
+
     fn decode(&self, code: Option<i32>, complaints: &str) -> Exit {
         match code {
             Some(0) if complaints.contains(KILLED) => Exit::Interrupted,

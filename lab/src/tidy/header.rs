@@ -3,6 +3,8 @@
 //! the crate's source; the values of constants are its own.
 
 use super::Finding;
+use abi::call::Call;
+use abi::uses::{self, Wants};
 use abi::{Info, Rights, Status, answer, call, futex, message, reservation};
 use anyhow::{Context, Result};
 use fs_err as fs;
@@ -26,10 +28,23 @@ const BEGINNING: &str = "\
 
 #include <stdint.h>
 ";
+/// What stands before the list of slots that calls are given.
+const USES: &str = "
+/**
+ * `X(call, word, shift, wants, kinds, rights)` for each slot that a call is given, in the order in
+ * which the kernel looks at them. It stands in one of three words that say what a call is about, so
+ * far left. `wants`: 0, a capability of one of these kinds (a bit each; 0: any) with these rights;
+ * 1, an empty slot; 2, an empty slot of another domain.
+ */
+";
+/// What stands before the list of what calls use up.
+const SPENDS: &str = "
+/** `X(call, resource)` for each resource that a call uses up. */
+";
 /// Columns of a comment.
 const COLUMNS: usize = 100;
-/// The enumeration whose variants have names at run time.
-const ERRORS: &str = "Error";
+/// Enumerations whose variants have names at run time.
+const NAMED: [&str; 4] = ["Call", "Error", "Kind", "Resource"];
 
 /// Files of the crate that are read.
 const FILES: [&str; 9] =
@@ -45,7 +60,7 @@ const ENUMERATIONS: [(&str, &str); 16] = [
     ("call", "Observe"),
     ("call", "ThreadState"),
     ("call", "Awaited"),
-    ("error", ERRORS),
+    ("error", "Error"),
     ("futex", "Scope"),
     ("message", "FaultKind"),
     ("object", "Kind"),
@@ -142,8 +157,35 @@ pub fn text(root: &Path) -> Result<String> {
         text.push_str(&commented(comment, ""));
         writeln!(text, "#define GIUSTO_{prefix}{name} {}", literal(*value))?;
     }
+    text.push_str(&uses());
     text.push_str("\n#endif\n");
     Ok(text)
+}
+
+/// What calls do with slots and quotas, as lists.
+fn uses() -> String {
+    let call = |call: Call| format!("GIUSTO_CALL_{}", snake(&format!("{call:?}")).to_uppercase());
+    let mut rows = String::new();
+    for (one, used) in Call::ALL.iter().flat_map(|one| uses::uses(*one).iter().map(|it| (*one, it)))
+    {
+        let (wants, kinds, rights) = match used.wants {
+            Wants::Capability(kinds, rights) => (0, kinds, rights),
+            Wants::Empty => (1, &[][..], Rights::NONE),
+            Wants::EmptyThere => (2, &[][..], Rights::NONE),
+        };
+        let kinds = kinds.iter().fold(0, |set, kind| set | 1 << *kind as u32);
+        let (word, shift, rights) = (used.word, used.shift, rights.0);
+        let call = call(one);
+        rows += &format!(" \\\n    X({call}, {word}, {shift}, {wants}, {kinds:#x}, {rights})");
+    }
+    let mut spent = String::new();
+    for one in Call::ALL {
+        for resource in uses::resources(one) {
+            let resource = format!("GIUSTO_RESOURCE_{}", resource.name().to_uppercase());
+            spent += &format!(" \\\n    X({}, {resource})", call(one));
+        }
+    }
+    format!("{USES}#define GIUSTO_USES(X){rows}\n{SPENDS}#define GIUSTO_SPENDS(X){spent}\n")
 }
 
 fn enumeration(text: &mut String, item: &syn::ItemEnum) -> Result<()> {
@@ -162,12 +204,12 @@ fn enumeration(text: &mut String, item: &syn::ItemEnum) -> Result<()> {
         writeln!(text, "    {prefix}_{variant} = {},", code.base10_digits())?;
     }
     text.push_str("};\n");
-    if item.ident == ERRORS {
+    if NAMED.iter().any(|named| item.ident == named) {
         let row = |variant: &syn::Variant| {
             let name = variant.ident.to_string();
             format!(" \\\n    X({prefix}_{}, {name})", snake(&name).to_uppercase())
         };
-        text.push_str("\n/** `X(constant, name)` for each error. */\n");
+        writeln!(text, "\n/** `X(constant, name)` for each one of `enum giusto_{name}`. */")?;
         let rows: String = item.variants.iter().map(row).collect();
         writeln!(text, "#define {prefix}S(X){rows}")?;
     }

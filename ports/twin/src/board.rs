@@ -13,6 +13,7 @@ use crate::port::Twin;
 use crate::processor::Stance;
 use crate::run::{End, Options, lengthen};
 use crate::signals::Refusal;
+use crate::standing;
 use abi::call::{Call, NOTHING};
 use abi::message::FaultKind;
 use abi::trace;
@@ -195,10 +196,14 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
         let kernel = machine.kernel;
         let boards =
             kernel.cpus.get().iter().map(|cpu| Board { machine: Machine { kernel, cpu }, ..board });
-        match G::SMP {
+        let end = match G::SMP {
             true => cpus::run(twin, boards.map(|board| move || board.go())),
             false => board.go(),
+        };
+        if !matches!(end, End::Done(_) | End::Panic(_)) {
+            twin.threads.replace(standing::threads(machine));
         }
+        end
     }
 
     /// Leaves boot, and runs until nothing is left to do.

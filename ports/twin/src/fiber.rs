@@ -6,7 +6,7 @@ use crate::programs;
 use crate::signals::{self, RESERVE, Refusal, WayOut};
 use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
-use rt::arch::hosted::{self, Instruction, Panic, Start};
+use rt::arch::hosted::{self, Instruction, Left, Start};
 use std::cell::Cell;
 use std::thread_local;
 
@@ -26,7 +26,7 @@ struct Fiber {
     yielder: *const Yielder<(), ()>,
     vector: u64,
     way_out: WayOut,
-    panic: Panic,
+    left: Left,
     /// What the host refused to it: it stands there for ever.
     refused: Option<Refusal>,
 }
@@ -63,8 +63,8 @@ impl Fibers {
             work()
         });
         let way_out = WayOut { handler: coroutine.trap_handler(), limit };
-        let (yielder, panic) = (std::ptr::null(), None);
-        let fiber = Some(Fiber { coroutine, yielder, vector: 0, way_out, panic, refused: None });
+        let (yielder, left) = (std::ptr::null(), Left::default());
+        let fiber = Some(Fiber { coroutine, yielder, vector: 0, way_out, left, refused: None });
         match self.free.pop() {
             Some(number) => {
                 self.fibers[number as usize] = fiber;
@@ -85,13 +85,13 @@ impl Fibers {
         cpu.yielder.set(fiber.yielder);
         cpu.vector.set(fiber.vector);
         if fiber.refused.is_none() {
-            hosted::exchange_panics(&mut fiber.panic);
+            hosted::exchange_left(&mut fiber.left);
             signals::set_running(Some(fiber.way_out));
             if let CoroutineResult::Return(refusal) = fiber.coroutine.resume(()) {
                 fiber.refused = Some(refusal);
             }
             signals::set_running(None);
-            hosted::exchange_panics(&mut fiber.panic);
+            hosted::exchange_left(&mut fiber.left);
         }
         if let Some(refusal) = fiber.refused {
             cpu.trap.set(Trap::Refused(refusal));

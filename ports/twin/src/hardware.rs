@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::thread_local;
-use twin_protocol::{Calls, Options, Sections, Service};
+use twin_protocol::{Calls, Doing, Options, Sections, Service};
 
 /// IRQs.
 pub const IRQS: usize = 32;
@@ -106,6 +106,8 @@ pub struct Hardware {
     pub limit: u64,
     /// The most threads that were blocked at once, if invariants are checked.
     pub most_blocked: Cell<u32>,
+    /// What each thread was doing at the end, if the run did not come to one of its own.
+    pub threads: RefCell<Vec<Doing>>,
     /// Coroutines of threads that were destroyed or restarted.
     pub dead: RefCell<Vec<u32>>,
     /// Functions that further threads begin with.
@@ -145,6 +147,7 @@ impl Hardware {
             entries: Cell::new(0),
             limit: options.limit,
             most_blocked: Cell::new(0),
+            threads: RefCell::default(),
             dead: RefCell::default(),
             functions: Functions::new(b"\0\0\0\0FUNC"),
             handlers: Functions::new(b"\0\0\0\0VISI"),

@@ -51,6 +51,7 @@ mod run;
 mod sections;
 mod serve;
 mod signals;
+mod standing;
 mod transactions;
 
 pub use programs::Program;

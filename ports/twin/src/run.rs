@@ -120,6 +120,7 @@ pub fn run(run: &Run) -> Outcome {
         log: log.iter().map(|step| step.word()).collect(),
         sections: twin.sections.get(),
         barriers: twin.barriers.get(),
+        threads: twin.threads.take(),
         shared: twin.lines.as_ref().map(Lines::shared).unwrap_or_default(),
     }
 }

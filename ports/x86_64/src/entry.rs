@@ -13,6 +13,7 @@ use crate::machine::load_root;
 use crate::paging::{Image, drop_init};
 use crate::port::{Local, X86};
 use crate::state;
+use abi::log::STUCK;
 use abi::message::REGISTER_WORDS;
 use abi::object::Resource;
 use abi::trace::Event;
@@ -435,7 +436,7 @@ pub fn leave<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> ! {
     crate::time_sharing::note(cpu.number, next == cpu.idle);
     if next == cpu.idle {
         if !X86::SMP && cpu.is_disarmed() {
-            tell_if_stuck::<S>();
+            tell_if_stuck();
         }
         note_exit::<S>(cpu, next);
         go!(idle, core::ptr::null::<Context>())
@@ -454,17 +455,17 @@ pub fn leave<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> ! {
 }
 
 /// No timer will interrupt the CPU that is going to idle. Where no other interrupt can either, the
-/// console is told what all threads wait for, once.
+/// console is told so, once.
 #[cold]
 #[inline(never)]
-fn tell_if_stuck<S: System<Port = X86>>() {
+fn tell_if_stuck() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     let machine = state::machine();
     let (interrupts, _) = machine.kernel.usage(Resource::Interrupts);
     let wakes = interrupts > 0 || machine.kernel.port.pending();
     if !wakes && !TOLD.swap(true, Ordering::Relaxed) {
-        // SAFETY: the entry is over, interrupts are off, and the CPU has not gone on.
-        unsafe { events::tell_waits::<S>(machine) };
+        machine.kernel.port.console_write(STUCK.as_bytes());
+        machine.kernel.port.console_write(b"\n");
     }
 }
 

@@ -2,10 +2,12 @@
 
 use crate::clock::Clock;
 use crate::port::X86;
+use abi::layout::Layout;
 use core::cell::Cell;
 #[cfg(feature = "smp")]
 use kernel::cpu::Cpu;
 use kernel::events::Machine;
+use kernel::layout;
 use section::init;
 
 /// The machine.
@@ -24,12 +26,25 @@ pub static PORT: Shared = Shared(X86 {
         crate::segments::CPUS],
 });
 
-struct Entered(Cell<Option<Machine<X86>>>);
+/// What the core is entered with on the first CPU, if it boots no more.
+pub struct Entered(Cell<Option<Machine<X86>>>);
 
 // SAFETY: as for `Shared`.
 unsafe impl Sync for Entered {}
 
 static MACHINE: Entered = Entered(Cell::new(None));
+
+/// For debuggers: where all of the kernel is found from, and how.
+#[repr(C)]
+pub struct Found {
+    machine: &'static Entered,
+    layout: Layout,
+}
+
+/// What [`SYMBOL`](abi::layout::SYMBOL) means.
+#[used]
+#[unsafe(no_mangle)]
+pub static LAYOUT: Found = Found { machine: &MACHINE, layout: layout::of::<X86>() };
 
 /// What the core is entered with on this CPU, once its structure lies behind GS.
 #[cfg(feature = "smp")]

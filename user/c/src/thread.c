@@ -27,7 +27,8 @@ giusto_status giusto_start_thread(
     uint64_t return_at = task_at - sizeof(uint64_t);
     struct giusto_arguments create = {
         {slot, GIUSTO_NOTHING, priority, buffer, giusto_fault_handler()}, {0}};
-    giusto_status status = giusto_status_of(giusto_syscall(GIUSTO_CALL_THREAD_CREATE, create));
+    giusto_status status = giusto_noted(giusto_syscall(GIUSTO_CALL_THREAD_CREATE, create),
+        GIUSTO_CALL_THREAD_CREATE, slot, GIUSTO_NOTHING, create.a[4] | priority << 32);
     if (status != 0)
         return status;
     struct task *task = (struct task *)(uintptr_t)task_at;
@@ -37,6 +38,7 @@ giusto_status giusto_start_thread(
     uint64_t mask = GIUSTO_EXCHANGE_INSTRUCTION | GIUSTO_EXCHANGE_STACK | GIUSTO_EXCHANGE_ARGUMENT;
     struct giusto_arguments set = {
         {slot, (uint64_t)(uintptr_t)begin, return_at, task_at, 0, mask}, {0}};
-    status = giusto_status_of(giusto_syscall(GIUSTO_CALL_THREAD_EXCHANGE, set));
+    status = giusto_noted(giusto_syscall(GIUSTO_CALL_THREAD_EXCHANGE, set),
+        GIUSTO_CALL_THREAD_EXCHANGE, slot, 0, 0);
     return status != 0 ? status : giusto_resume(slot);
 }

@@ -1,7 +1,7 @@
 //! Capabilities: copying, revoking, inspecting, destroying.
 
 use crate::Slot;
-use crate::system::{done, simple};
+use crate::system::{done, results};
 use abi::call::Call;
 use abi::{Error, Kind, Rights};
 
@@ -55,8 +55,7 @@ pub fn save_reply(to: Slot) -> Result<(), Error> {
 
 /// What a slot holds.
 pub fn inspect(slot: Slot) -> Result<Held, Error> {
-    let outcome = simple(Call::CapInspect, [slot.word()]);
-    outcome.status.result()?;
+    let outcome = results(Call::CapInspect, [slot.word()])?;
     Held::from_words(outcome.badge, outcome.info.0).ok_or(Error::NoCapability)
 }
 

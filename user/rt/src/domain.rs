@@ -2,6 +2,7 @@
 
 use crate::Slot;
 use crate::arch::{self, ANY, word};
+use crate::noted;
 use crate::system::{self, done};
 use abi::call::Call;
 use abi::object::Resource;
@@ -29,7 +30,8 @@ pub fn create_on(
         words[i / 4] |= u64::from(quota) << (16 * (i % 4));
     }
     let a = [word(slot.word()), word(slots), word(max_priority), word(cpus), ANY, ANY];
-    arch::syscall(Call::DomainCreate as u64, a, arch::words(words)).status.result()
+    let outcome = arch::syscall(Call::DomainCreate as u64, a, arch::words(words));
+    noted::result(outcome.status, Call::DomainCreate, [slot.word(), slots, max_priority])
 }
 
 /// Names a domain that a program has made: for `ps`, traces and what is told of its faults, where

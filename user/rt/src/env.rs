@@ -1,6 +1,6 @@
 //! The environment: what a program was given, by name.
 
-use crate::{Buffer, Console, Heartbeat, Log, Slot, Words, shared};
+use crate::{Buffer, Console, Error, Heartbeat, Log, Slot, Why, Words, shared};
 use abi::adaptive::{self, Adaptive};
 use abi::{env, supervision};
 
@@ -104,6 +104,31 @@ impl Env {
     pub fn stack(&self, n: usize) -> u64 {
         let (top, distance) = self.row("stacks", n);
         top - n as u64 * distance
+    }
+
+    /// The number of the thread that the manifest lays out the stack for that an address is in.
+    #[cfg(target_os = "none")]
+    pub(crate) fn stack_of(&self, address: u64) -> Option<u64> {
+        let (top, distance) = env::get(self.text, "stacks").and_then(|row| env::pair(row, 16))?;
+        let number = top.checked_sub(address)?.checked_div(distance)?;
+        (number < self.threads() as u64).then_some(number)
+    }
+
+    /// Why a call of the calling thread has failed with this error, for people: which slot, right
+    /// or quota it failed for, with the names of slots that the manifest gives. The error alone, if
+    /// another call has failed since, or it is an error that depends on no such thing.
+    ///
+    /// ```no_run
+    /// # use rt::{Env, Rights, Slot, cap, println};
+    /// # fn copy(env: &Env, to: Slot) {
+    /// if let Err(error) = cap::copy(env.cap("door"), to, Rights::ALL) {
+    ///     // For instance: "CapCopy: slot 3 (`door`) lacks the right to copy".
+    ///     println!(env.console(), "{}", env.why(error));
+    /// }
+    /// # }
+    /// ```
+    pub fn why(&self, error: Error) -> Why {
+        Why::new(*self, error)
     }
 
     /// The message buffer of thread `n`; the first thread's is 0.

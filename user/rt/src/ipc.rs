@@ -14,10 +14,12 @@
 
 use crate::Slot;
 use crate::arch::{self, ANY, Outcome, word};
+use crate::noted;
 use crate::system::done;
 use crate::time::Instant;
 use abi::call::{Call, Timeout, partners};
 use abi::message::REGISTER_WORDS;
+use abi::uses::About;
 use abi::{Error, Info};
 use core::time::Duration;
 
@@ -69,7 +71,20 @@ pub struct Received {
     pub words: [u64; REGISTER_WORDS],
 }
 
+/// What an exchange is about.
+#[inline(always)]
+fn about(to: Slot, from: Slot, info: Info) -> About {
+    [partners(to.0, from.0), info.0, 0]
+}
+
 impl Outcome {
+    /// Whether a call to this slot, of a message like this, was answered. If not,
+    /// [`Env::why`](crate::Env::why) can tell for which right or slot.
+    #[inline(always)]
+    pub fn of_call(&self, to: Slot, info: Info) -> Result<(), Error> {
+        noted::result(self.status, Call::Call, [to.word(), info.0, 0])
+    }
+
     /// The message that arrived.
     #[inline(always)]
     pub fn received(self) -> Result<Received, Error> {
@@ -122,22 +137,29 @@ pub fn exchange(to: Slot, from: Slot, message: Message, wait: Wait) -> Outcome {
 
 /// Sends a message and waits until it is taken.
 pub fn send(to: Slot, message: Message, wait: Wait) -> Result<(), Error> {
-    exchange(to, Slot::NONE, message, wait).status.result()
+    let outcome = exchange(to, Slot::NONE, message, wait);
+    noted::result(outcome.status, Call::Ipc, about(to, Slot::NONE, message.info))
 }
 
 /// Receives a message or the bits of a notification.
 pub fn receive(from: Slot, wait: Wait) -> Result<Received, Error> {
-    exchange(Slot::NONE, from, Message::empty(0), wait).received()
+    let outcome = exchange(Slot::NONE, from, Message::empty(0), wait);
+    noted::result(outcome.status, Call::Ipc, about(Slot::NONE, from, Info(0)))?;
+    outcome.received()
 }
 
 /// Sends a message and receives its reply.
 pub fn call(to: Slot, message: Message) -> Result<Received, Error> {
-    call_short(to, message.info, message.words).received()
+    let outcome = call_short(to, message.info, message.words);
+    outcome.of_call(to, message.info)?;
+    outcome.received()
 }
 
 /// [`call`] with timeouts. When the second one ends it, the callee's reply right is dead.
 pub fn call_within(to: Slot, message: Message, wait: Wait) -> Result<Received, Error> {
-    exchange(to, Slot::REPLY, message, wait).received()
+    let outcome = exchange(to, Slot::REPLY, message, wait);
+    outcome.of_call(to, message.info)?;
+    outcome.received()
 }
 
 /// Answers the caller whose reply right the thread holds.
@@ -147,7 +169,9 @@ pub fn reply(message: Message) -> Result<(), Error> {
 
 /// Answers the caller and receives the next message.
 pub fn reply_wait(from: Slot, message: Message) -> Result<Received, Error> {
-    reply_wait_short(from, message.info, message.words).received()
+    let outcome = reply_wait_short(from, message.info, message.words);
+    noted::result(outcome.status, Call::ReplyWait, [from.word(), message.info.0, 0])?;
+    outcome.received()
 }
 
 /// The calling thread is a server of an endpoint from now on, where it may receive, or no longer.

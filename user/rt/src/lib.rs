@@ -49,6 +49,7 @@ mod machine;
 pub mod mapping;
 pub mod memory;
 pub mod monitor;
+mod noted;
 mod panicked;
 pub mod prelude;
 pub mod record;
@@ -68,6 +69,7 @@ pub mod ticker;
 pub mod time;
 pub mod trace;
 pub mod train;
+mod why;
 pub mod window;
 
 #[cfg(test)]
@@ -94,6 +96,7 @@ pub use slots::{OwnedSlot, SlotPool};
 pub use start::{PANIC_STATUS, exit, run};
 pub use ticker::Ticker;
 pub use time::Instant;
+pub use why::Why;
 pub use window::Window;
 
 /// The number of a slot in the domain's capability table.

@@ -2,6 +2,7 @@
 
 use crate::Slot;
 use crate::arch::{self, word};
+use crate::noted;
 use crate::system::done;
 use abi::call::{Call, MAP_RIGHTS_SHIFT};
 use abi::{Error, Rights};
@@ -36,7 +37,9 @@ pub fn map(mapping: Slot, domain: Slot, range: Range, rights: Rights) -> Result<
         word(range.first),
         word(mapping.word() | u64::from(rights.0) << MAP_RIGHTS_SHIFT),
     ];
-    arch::syscall(Call::Map as u64, a, arch::words([])).status.result()
+    let rights = u64::from(rights.0) << MAP_RIGHTS_SHIFT;
+    let about = [domain.word(), range.memory.word(), mapping.word() | rights];
+    noted::result(arch::syscall(Call::Map as u64, a, arch::words([])).status, Call::Map, about)
 }
 
 /// Changes the rights of a mapping.

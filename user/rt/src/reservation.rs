@@ -17,6 +17,7 @@
 //! ```
 
 use crate::arch::{self, ANY, Outcome, word};
+use crate::noted;
 use crate::system::{done, simple};
 use crate::{Error, Slot};
 use abi::call::{Call, Setting};
@@ -193,7 +194,10 @@ fn set(slot: Slot, setting: Setting, code: u64, words: Words) -> Result<(), Erro
 
 fn send(call: Call, [a, b, c, d]: [u64; 4], words: Words) -> Result<(), Error> {
     let arguments = [word(a), word(b), word(c), word(d), ANY, ANY];
-    arch::syscall(call as u64, arguments, arch::words(words)).status.result()
+    let outcome = arch::syscall(call as u64, arguments, arch::words(words));
+    // A slot stands in the last one where a monitor is set, and nowhere else.
+    let slot = if b == Setting::Monitor as u64 { c } else { 0 };
+    noted::result(outcome.status, call, [a, b, slot])
 }
 
 fn nanoseconds(time: Duration) -> u64 {

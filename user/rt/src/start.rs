@@ -38,7 +38,7 @@ pub fn exit() -> ! {
 #[cfg(target_os = "none")]
 mod panic {
     use crate::panicked::Panicked;
-    use crate::{Env, arch, error, exit, println, system};
+    use crate::{Env, Why, arch, error, exit, println, system};
     use abi::message::PANIC;
     use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -58,6 +58,10 @@ mod panic {
     #[panic_handler]
     fn panic(info: &core::panic::PanicInfo) -> ! {
         let env = environment();
+        if let Some(why) = Why::of_panic(env, info.message()) {
+            println!(env.console(), "{}: {why}", env.name());
+            error!(env.log(), "{why}");
+        }
         println!(env.console(), "{}: {info}", env.name());
         if let Some(place) = info.location() {
             let (file, place) = (place.file(), [place.line(), place.column()]);

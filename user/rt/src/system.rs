@@ -3,6 +3,7 @@
 use crate::Slot;
 use crate::arch::{self, ANY, Outcome, word};
 use crate::ipc::{Wait, receive};
+use crate::noted;
 use abi::boot::{MOST_NAME, name_words};
 use abi::call::{BLOCK_WORDS, Call, Fact, Observe, Table};
 use abi::message::PANIC_STATUS;
@@ -19,10 +20,19 @@ pub(crate) fn simple<const N: usize>(call: Call, arguments: [u64; N]) -> Outcome
     arch::syscall(call as u64, a, arch::words([]))
 }
 
-/// A system call that has no results.
+/// A system call that has no results, and is about its first arguments.
 #[inline(always)]
 pub(crate) fn done<const N: usize>(call: Call, arguments: [u64; N]) -> Result<(), Error> {
-    simple(call, arguments).status.result()
+    results(call, arguments).map(|_| ())
+}
+
+/// The results of a system call that is about its first arguments.
+#[inline(always)]
+pub(crate) fn results<const N: usize>(call: Call, arguments: [u64; N]) -> Result<Outcome, Error> {
+    let outcome = simple(call, arguments);
+    let about = core::array::from_fn(|index| arguments.get(index).copied().unwrap_or(0));
+    noted::result(outcome.status, call, about)?;
+    Ok(outcome)
 }
 
 /// Any system call without message words; its status undigested.
@@ -79,8 +89,7 @@ pub struct Row {
 
 /// Reads a row of a table.
 pub fn inspect(system: Slot, table: Table, index: u64) -> Result<Row, Error> {
-    let outcome = simple(Call::Inspect, [system.word(), table as u64, index]);
-    outcome.status.result()?;
+    let outcome = results(Call::Inspect, [system.word(), table as u64, index])?;
     Ok(Row { results: [outcome.badge, outcome.info.0], words: outcome.words })
 }
 

@@ -1,8 +1,9 @@
 //! Threads.
 
 use crate::arch::{self, word};
+use crate::noted;
 use crate::shared::Words;
-use crate::system::{self, done, simple};
+use crate::system::{self, done, results, simple};
 use crate::{Env, Slot};
 use abi::Error;
 use abi::call::{Call, exchange};
@@ -49,7 +50,8 @@ pub struct Registers {
 pub fn create(slot: Slot, spec: Spec) -> Result<(), Error> {
     let handler = spec.handler.word();
     let a = [slot.word(), spec.domain.word(), spec.priority, spec.buffer, handler];
-    done(Call::ThreadCreate, a)
+    let about = [slot.word(), spec.domain.word(), handler | spec.priority << 32];
+    noted::result(simple(Call::ThreadCreate, a).status, Call::ThreadCreate, about)
 }
 
 /// Sets registers of a suspended thread; its instruction and stack pointer before.
@@ -66,7 +68,8 @@ pub fn set(slot: Slot, registers: Registers) -> Result<(u64, u64), Error> {
     }
     a[5] = word(mask);
     let outcome = arch::syscall(Call::ThreadExchange as u64, a, arch::words([]));
-    outcome.status.result().map(|()| (outcome.badge, outcome.info.0))
+    noted::result(outcome.status, Call::ThreadExchange, [slot.word(), 0, 0])?;
+    Ok((outcome.badge, outcome.info.0))
 }
 
 /// Words that a new thread finds on its stack: its function, the environment text, its argument,
@@ -154,8 +157,7 @@ pub fn migrate(slot: Slot, cpu: u64) -> Result<(), Error> {
 
 /// The code of a thread's [`ThreadState`](abi::call::ThreadState).
 pub fn state(slot: Slot) -> Result<u64, Error> {
-    let outcome = simple(Call::ThreadInspect, [slot.word()]);
-    outcome.status.result().map(|()| outcome.badge)
+    Ok(results(Call::ThreadInspect, [slot.word()])?.badge)
 }
 
 /// Lets the next thread of the same priority run.

@@ -25,6 +25,7 @@
 //! ```
 
 use crate::arch::{self, ANY, word};
+use crate::noted;
 use crate::shared::Words;
 use crate::{Env, Slot, Wait};
 use abi::Error;
@@ -98,7 +99,8 @@ pub fn export<E: Entry>(
     stacks.set(1, env.address());
     stacks.set(2, argument);
     let a = [slot.word(), arch::train_entry(), stacks.address(), base, size, count];
-    arch::syscall(Call::TrainCreate as u64, a.map(word), arch::words([])).status.result()
+    let outcome = arch::syscall(Call::TrainCreate as u64, a.map(word), arch::words([]));
+    noted::result(outcome.status, Call::TrainCreate, [slot.word(), count, 0])
 }
 
 /// A train that this domain may enter, with what is brought and what is taken back.
@@ -140,5 +142,6 @@ impl<Q: Into<[u64; 4]>, A: From<[u64; 4]>> Train<Q, A> {
 pub fn call(slot: Slot, words: [u64; 4], wait: Wait) -> Result<[u64; 4], Error> {
     let a = [word(slot.word()), ANY, word(wait.deadline), ANY, ANY, ANY];
     let outcome = arch::syscall(number(wait.send), a, arch::words(words));
-    outcome.status.result().map(|()| outcome.words)
+    noted::result(outcome.status, Call::TrainCall, [slot.word(), 0, 0])?;
+    Ok(outcome.words)
 }

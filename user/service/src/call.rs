@@ -112,13 +112,18 @@ impl Caller {
         if let Some(inbox) = self.inbox {
             inbox.open();
         }
+        let info = words.info(label);
         let outcome = match self.patience {
             Patience::Endless => self.short(label, words),
             Patience::Within(length) => self.patient(words.message(label), Wait::within(length)),
             Patience::Until(wait) => self.patient(words.message(label), wait),
         };
         let mut capability = self.inbox.and_then(|inbox| inbox.close(outcome.info));
-        outcome.status.result()?;
+        match self.patience {
+            // The barest call leaves no note: it would keep what it is about at hand.
+            Patience::Endless => outcome.status.result()?,
+            _ => outcome.of_call(self.slot, info)?,
+        }
         match self.value(DONE, &outcome, &mut capability) {
             Some(value) => Ok(value),
             None => {

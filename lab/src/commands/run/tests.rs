@@ -98,6 +98,7 @@ fn a_panic_is_told_with_its_message_and_how_to_repeat_it() {
         kernel: String::new(),
         backtrace: Vec::new(),
         findings: Vec::new(),
+        threads: Vec::new(),
         log: Vec::new(),
         samples: None,
     };

@@ -39,6 +39,9 @@ priority = 100
 caps = [{ name = "echo", endpoint = "echo", rights = ["receive"] }]
 "#;
 
+/// What its thread waits for.
+const WAITS: &str = "waits for a message or signal from `echo`";
+
 /// Typed into the shell; then the input ends. The last lines are brought back by arrows: the one
 /// before, that one again from the one before it, the oldest of eight, and a new one is mended.
 const TYPED: &str = "help\nps\nmem\ncaps\nping 5\nstats\nkill counter\nps\ncount\nkill absent\n\
@@ -102,6 +105,8 @@ fn on(machine: &'static dyn Machine) -> Vec<Job> {
         job("a damaged archive panics", plain, panic_for_archive),
     ];
     jobs.push(job("a guest in which all wait is ended with what each waits for", plain, stuck));
+    jobs.push(job("so is one of several CPUs", plain, stuck_apart));
+    jobs.push(job("at a timeout each thread is told", plain, hang_with_waits));
     if machine.emulator().is_some() {
         let unknown = Configuration { kernel: "nosuch", ..plain };
         jobs.push(job("a hanging guest is ended with a message", plain, hang));
@@ -316,11 +321,24 @@ fn hang(one: &Configuration) -> Result<()> {
 }
 
 fn stuck(one: &Configuration) -> Result<()> {
-    let options = ["--timeout", "50"];
-    // The simulation does not say what threads wait for.
-    let known = one.machine.emulator().is_some();
-    let waits = "thread 1 of echo waits for a message or signal from `echo`";
-    hanging(one, HANGING, &options, if known { waits } else { STUCK })
+    let text = format!("thread 1 of echo {WAITS}\nerror: {STUCK}\n");
+    hanging(one, HANGING, &["--timeout", "50"], &text)
+}
+
+/// The same on CPUs of which one idles.
+fn stuck_apart(one: &Configuration) -> Result<()> {
+    let text = format!("thread 2 of echo {WAITS}\nerror: {STUCK}\n");
+    hanging(one, HANGING, &["--timeout", "50", "--cpus", "2"], &text)
+}
+
+/// Threads of a run that is ended at its timeout.
+fn hang_with_waits(one: &Configuration) -> Result<()> {
+    let busy = "\n[[domain]]\nname = \"busy\"\nprogram = \"runaway\"\npriority = 10\n";
+    let text = format!(
+        "thread 1 of echo {WAITS}\nthread 2 of busy is ready to run\nthe system was still running"
+    );
+    let system = format!("{HANGING}{busy}");
+    hanging(one, &system, &["--timeout", HANG_TIMEOUT], &text)
 }
 
 fn unknown_kernel(one: &Configuration) -> Result<()> {

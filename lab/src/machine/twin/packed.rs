@@ -74,6 +74,7 @@ impl Packed {
             kernel: kernel.to_string(),
             backtrace: Vec::new(),
             findings: Vec::new(),
+            threads: ran.threads,
             log: ran.log,
             samples: None,
         }

@@ -7,4 +7,4 @@ mod tables;
 
 pub use instruction::{counter_reads, does};
 pub use operations::count_round_trip;
-pub use protection::inspect;
+pub use protection::{inspect, physical_address};

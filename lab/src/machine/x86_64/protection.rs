@@ -16,6 +16,11 @@ const IMAGE: u64 = 0xffff_ffff_8000_0000;
 /// Where physical memory begins in the kernel's half.
 const DIRECT: u64 = 0xffff_8000_0000_0000;
 
+/// The physical address of memory that the kernel has at an address: of its image, or of RAM.
+pub fn physical_address(address: u64) -> Option<u64> {
+    address.checked_sub(IMAGE).or_else(|| address.checked_sub(DIRECT))
+}
+
 /// Fewer pages than any system has mean that the walk missed some.
 const FEWEST_LEAVES: usize = 100;
 

@@ -12,7 +12,7 @@ mod topology;
 
 pub use frame::{receive, send};
 pub use options::{Options, Scatter, Service, Transfers};
-pub use outcome::{Calls, End, Outcome, Sections};
+pub use outcome::{Calls, Doing, End, Outcome, Sections};
 pub use topology::Topology;
 
 use serde::{Deserialize, Serialize};

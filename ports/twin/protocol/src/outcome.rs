@@ -53,6 +53,21 @@ pub struct Sections {
     pub same: u64,
 }
 
+/// What a thread is doing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Doing {
+    /// The name of the manifest's domain that it is in, and of the inner one, if it is in one.
+    pub domain: ([u64; 2], Option<[u64; 2]>),
+    /// Its name; zeros: it has none.
+    pub name: [u64; 2],
+    /// Its place in the kernel's table.
+    pub index: u32,
+    /// Its state and what it waits for, as a row of [`Table::Thread`](abi::call::Table) has them.
+    pub word: u64,
+    /// Whether its wait ends at a deadline.
+    pub timed: bool,
+}
+
 /// What is left of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
@@ -89,4 +104,6 @@ pub struct Outcome {
     /// Lines of kernel memory that one CPU has written and another one touched, while that was
     /// observed: their addresses from the beginning of RAM.
     pub shared: Vec<usize>,
+    /// What each thread was doing, if the run did not come to an end of its own.
+    pub threads: Vec<Doing>,
 }

@@ -265,6 +265,65 @@ enum giusto_call {
     GIUSTO_CALL_TRAIN_RETURN = 130,
 };
 
+/** `X(constant, name)` for each one of `enum giusto_call`. */
+#define GIUSTO_CALLS(X) \
+    X(GIUSTO_CALL_IPC, Ipc) \
+    X(GIUSTO_CALL_CALL, Call) \
+    X(GIUSTO_CALL_REPLY_WAIT, ReplyWait) \
+    X(GIUSTO_CALL_SIGNAL, Signal) \
+    X(GIUSTO_CALL_YIELD, Yield) \
+    X(GIUSTO_CALL_NULL, Null) \
+    X(GIUSTO_CALL_CLOCK, Clock) \
+    X(GIUSTO_CALL_FACT, Fact) \
+    X(GIUSTO_CALL_CAP_COPY, CapCopy) \
+    X(GIUSTO_CALL_CAP_DELETE, CapDelete) \
+    X(GIUSTO_CALL_CAP_REVOKE, CapRevoke) \
+    X(GIUSTO_CALL_CAP_SAVE_REPLY, CapSaveReply) \
+    X(GIUSTO_CALL_CAP_INSPECT, CapInspect) \
+    X(GIUSTO_CALL_DESTROY, Destroy) \
+    X(GIUSTO_CALL_ENDPOINT_CREATE, EndpointCreate) \
+    X(GIUSTO_CALL_NOTIFICATION_CREATE, NotificationCreate) \
+    X(GIUSTO_CALL_TIMER_CREATE, TimerCreate) \
+    X(GIUSTO_CALL_TIMER_SET, TimerSet) \
+    X(GIUSTO_CALL_INTERRUPT_ACK, InterruptAck) \
+    X(GIUSTO_CALL_MEMORY_CREATE, MemoryCreate) \
+    X(GIUSTO_CALL_MAP, Map) \
+    X(GIUSTO_CALL_PROTECT, Protect) \
+    X(GIUSTO_CALL_DOMAIN_CREATE, DomainCreate) \
+    X(GIUSTO_CALL_DOMAIN_GRANT, DomainGrant) \
+    X(GIUSTO_CALL_THREAD_CREATE, ThreadCreate) \
+    X(GIUSTO_CALL_THREAD_EXCHANGE, ThreadExchange) \
+    X(GIUSTO_CALL_THREAD_RESUME, ThreadResume) \
+    X(GIUSTO_CALL_THREAD_SUSPEND, ThreadSuspend) \
+    X(GIUSTO_CALL_THREAD_PRIORITY, ThreadPriority) \
+    X(GIUSTO_CALL_THREAD_INSPECT, ThreadInspect) \
+    X(GIUSTO_CALL_THREAD_MIGRATE, ThreadMigrate) \
+    X(GIUSTO_CALL_RESERVATION_CREATE, ReservationCreate) \
+    X(GIUSTO_CALL_RESERVATION_SET, ReservationSet) \
+    X(GIUSTO_CALL_RESERVATION_JOIN, ReservationJoin) \
+    X(GIUSTO_CALL_RESERVE, Reserve) \
+    X(GIUSTO_CALL_RESERVATION_INSPECT, ReservationInspect) \
+    X(GIUSTO_CALL_NAME, Name) \
+    X(GIUSTO_CALL_CONSOLE_WRITE, ConsoleWrite) \
+    X(GIUSTO_CALL_CONSOLE_READ, ConsoleRead) \
+    X(GIUSTO_CALL_SHUTDOWN, Shutdown) \
+    X(GIUSTO_CALL_INSPECT, Inspect) \
+    X(GIUSTO_CALL_OBSERVE, Observe) \
+    X(GIUSTO_CALL_MUTEX_WAIT, MutexWait) \
+    X(GIUSTO_CALL_MUTEX_WAKE, MutexWake) \
+    X(GIUSTO_CALL_COND_WAIT, CondWait) \
+    X(GIUSTO_CALL_COND_REQUEUE, CondRequeue) \
+    X(GIUSTO_CALL_INHERIT_WAIT, InheritWait) \
+    X(GIUSTO_CALL_INHERIT_WAKE, InheritWake) \
+    X(GIUSTO_CALL_INHERIT_COND_WAIT, InheritCondWait) \
+    X(GIUSTO_CALL_INHERIT_REQUEUE, InheritRequeue) \
+    X(GIUSTO_CALL_INHERIT_HELP, InheritHelp) \
+    X(GIUSTO_CALL_CEILING, Ceiling) \
+    X(GIUSTO_CALL_SERVE, Serve) \
+    X(GIUSTO_CALL_TRAIN_CREATE, TrainCreate) \
+    X(GIUSTO_CALL_TRAIN_CALL, TrainCall) \
+    X(GIUSTO_CALL_TRAIN_RETURN, TrainReturn)
+
 /** How long one half of an IPC operation may block. */
 enum giusto_timeout {
     /** As long as it takes. */
@@ -523,7 +582,7 @@ enum giusto_error {
     GIUSTO_ERROR_OTHER_DOMAIN = 36,
 };
 
-/** `X(constant, name)` for each error. */
+/** `X(constant, name)` for each one of `enum giusto_error`. */
 #define GIUSTO_ERRORS(X) \
     X(GIUSTO_ERROR_UNKNOWN_CALL, UnknownCall) \
     X(GIUSTO_ERROR_INVALID_ARGUMENT, InvalidArgument) \
@@ -617,6 +676,22 @@ enum giusto_kind {
     GIUSTO_KIND_TRAIN = 13,
 };
 
+/** `X(constant, name)` for each one of `enum giusto_kind`. */
+#define GIUSTO_KINDS(X) \
+    X(GIUSTO_KIND_DOMAIN, Domain) \
+    X(GIUSTO_KIND_THREAD, Thread) \
+    X(GIUSTO_KIND_ENDPOINT, Endpoint) \
+    X(GIUSTO_KIND_NOTIFICATION, Notification) \
+    X(GIUSTO_KIND_INTERRUPT, Interrupt) \
+    X(GIUSTO_KIND_MEMORY, Memory) \
+    X(GIUSTO_KIND_MAPPING, Mapping) \
+    X(GIUSTO_KIND_TIMER, Timer) \
+    X(GIUSTO_KIND_REPLY, Reply) \
+    X(GIUSTO_KIND_CONSOLE, Console) \
+    X(GIUSTO_KIND_SYSTEM, System) \
+    X(GIUSTO_KIND_RESERVATION, Reservation) \
+    X(GIUSTO_KIND_TRAIN, Train)
+
 /** Resources that have a pool and a quota, in the order of the quota arrays of `crate::boot`. */
 enum giusto_resource {
     /** Domains. */
@@ -651,6 +726,23 @@ enum giusto_resource {
     /** Stacks of trains, each with what the kernel keeps of the thread on it. */
     GIUSTO_RESOURCE_STACKS = 13,
 };
+
+/** `X(constant, name)` for each one of `enum giusto_resource`. */
+#define GIUSTO_RESOURCES(X) \
+    X(GIUSTO_RESOURCE_DOMAINS, Domains) \
+    X(GIUSTO_RESOURCE_THREADS, Threads) \
+    X(GIUSTO_RESOURCE_ENDPOINTS, Endpoints) \
+    X(GIUSTO_RESOURCE_NOTIFICATIONS, Notifications) \
+    X(GIUSTO_RESOURCE_INTERRUPTS, Interrupts) \
+    X(GIUSTO_RESOURCE_MEMORIES, Memories) \
+    X(GIUSTO_RESOURCE_MAPPINGS, Mappings) \
+    X(GIUSTO_RESOURCE_TIMERS, Timers) \
+    X(GIUSTO_RESOURCE_FRAMES, Frames) \
+    X(GIUSTO_RESOURCE_TABLES, Tables) \
+    X(GIUSTO_RESOURCE_SLOTS, Slots) \
+    X(GIUSTO_RESOURCE_RESERVATIONS, Reservations) \
+    X(GIUSTO_RESOURCE_TRAINS, Trains) \
+    X(GIUSTO_RESOURCE_STACKS, Stacks)
 
 /** What becomes of a leaf while its thread runs on a lent one (S4-07). */
 enum giusto_inheritance {
@@ -929,5 +1021,86 @@ enum giusto_server {
  * finds, when it answers, that its endpoint is gone.
  */
 #define GIUSTO_ANSWER_NOT_SENT UINT32_C(0xffffffff)
+
+/**
+ * `X(call, word, shift, wants, kinds, rights)` for each slot that a call is given, in the order in
+ * which the kernel looks at them. It stands in one of three words that say what a call is about, so
+ * far left. `wants`: 0, a capability of one of these kinds (a bit each; 0: any) with these rights;
+ * 1, an empty slot; 2, an empty slot of another domain.
+ */
+#define GIUSTO_USES(X) \
+    X(GIUSTO_CALL_IPC, 0, 0, 0, 0x208, 1) \
+    X(GIUSTO_CALL_IPC, 0, 32, 0, 0x18, 2) \
+    X(GIUSTO_CALL_CALL, 0, 0, 0, 0x208, 1) \
+    X(GIUSTO_CALL_REPLY_WAIT, 0, 0, 0, 0x18, 2) \
+    X(GIUSTO_CALL_SIGNAL, 0, 0, 0, 0x10, 1) \
+    X(GIUSTO_CALL_YIELD, 0, 0, 0, 0x4, 1) \
+    X(GIUSTO_CALL_CAP_COPY, 0, 0, 0, 0x0, 8) \
+    X(GIUSTO_CALL_CAP_COPY, 1, 0, 1, 0x0, 0) \
+    X(GIUSTO_CALL_CAP_DELETE, 0, 0, 0, 0x0, 0) \
+    X(GIUSTO_CALL_CAP_REVOKE, 0, 0, 0, 0x0, 16) \
+    X(GIUSTO_CALL_CAP_SAVE_REPLY, 0, 0, 1, 0x0, 0) \
+    X(GIUSTO_CALL_CAP_INSPECT, 0, 0, 0, 0x0, 0) \
+    X(GIUSTO_CALL_DESTROY, 0, 0, 0, 0x0, 32) \
+    X(GIUSTO_CALL_ENDPOINT_CREATE, 0, 0, 1, 0x0, 0) \
+    X(GIUSTO_CALL_ENDPOINT_CREATE, 1, 0, 0, 0x10, 2) \
+    X(GIUSTO_CALL_NOTIFICATION_CREATE, 0, 0, 1, 0x0, 0) \
+    X(GIUSTO_CALL_TIMER_CREATE, 0, 0, 1, 0x0, 0) \
+    X(GIUSTO_CALL_TIMER_CREATE, 1, 0, 0, 0x10, 1) \
+    X(GIUSTO_CALL_TIMER_SET, 0, 0, 0, 0x100, 1) \
+    X(GIUSTO_CALL_INTERRUPT_ACK, 0, 0, 0, 0x20, 1) \
+    X(GIUSTO_CALL_MEMORY_CREATE, 0, 0, 1, 0x0, 0) \
+    X(GIUSTO_CALL_MAP, 0, 0, 0, 0x2, 1) \
+    X(GIUSTO_CALL_MAP, 1, 0, 0, 0x40, 0) \
+    X(GIUSTO_CALL_MAP, 2, 0, 1, 0x0, 0) \
+    X(GIUSTO_CALL_PROTECT, 0, 0, 0, 0x80, 1) \
+    X(GIUSTO_CALL_DOMAIN_CREATE, 0, 0, 1, 0x0, 0) \
+    X(GIUSTO_CALL_DOMAIN_GRANT, 0, 0, 0, 0x2, 1) \
+    X(GIUSTO_CALL_DOMAIN_GRANT, 1, 0, 0, 0x0, 8) \
+    X(GIUSTO_CALL_DOMAIN_GRANT, 2, 0, 2, 0x0, 0) \
+    X(GIUSTO_CALL_THREAD_CREATE, 0, 0, 1, 0x0, 0) \
+    X(GIUSTO_CALL_THREAD_CREATE, 1, 0, 0, 0x2, 1) \
+    X(GIUSTO_CALL_THREAD_CREATE, 2, 0, 0, 0x8, 1) \
+    X(GIUSTO_CALL_THREAD_EXCHANGE, 0, 0, 0, 0x4, 1) \
+    X(GIUSTO_CALL_THREAD_RESUME, 0, 0, 0, 0x4, 1) \
+    X(GIUSTO_CALL_THREAD_SUSPEND, 0, 0, 0, 0x4, 1) \
+    X(GIUSTO_CALL_THREAD_PRIORITY, 0, 0, 0, 0x4, 1) \
+    X(GIUSTO_CALL_THREAD_INSPECT, 0, 0, 0, 0x4, 1) \
+    X(GIUSTO_CALL_THREAD_MIGRATE, 0, 0, 0, 0x4, 1) \
+    X(GIUSTO_CALL_RESERVATION_CREATE, 0, 0, 1, 0x0, 0) \
+    X(GIUSTO_CALL_RESERVATION_CREATE, 1, 0, 0, 0x1000, 4) \
+    X(GIUSTO_CALL_RESERVATION_SET, 0, 0, 0, 0x1000, 1) \
+    X(GIUSTO_CALL_RESERVATION_SET, 2, 0, 0, 0x10, 1) \
+    X(GIUSTO_CALL_RESERVATION_JOIN, 0, 0, 0, 0x1000, 1) \
+    X(GIUSTO_CALL_RESERVATION_JOIN, 1, 0, 0, 0x1000, 4) \
+    X(GIUSTO_CALL_RESERVE, 0, 0, 0, 0x6, 1) \
+    X(GIUSTO_CALL_RESERVE, 1, 0, 0, 0x1000, 2) \
+    X(GIUSTO_CALL_RESERVATION_INSPECT, 0, 0, 0, 0x1000, 0) \
+    X(GIUSTO_CALL_NAME, 0, 0, 0, 0x6, 1) \
+    X(GIUSTO_CALL_CONSOLE_WRITE, 0, 0, 0, 0x400, 1) \
+    X(GIUSTO_CALL_CONSOLE_READ, 0, 0, 0, 0x400, 1) \
+    X(GIUSTO_CALL_SHUTDOWN, 0, 0, 0, 0x800, 1) \
+    X(GIUSTO_CALL_INSPECT, 0, 0, 0, 0x800, 1) \
+    X(GIUSTO_CALL_OBSERVE, 0, 0, 0, 0x800, 1) \
+    X(GIUSTO_CALL_SERVE, 0, 0, 0, 0x18, 2) \
+    X(GIUSTO_CALL_TRAIN_CREATE, 0, 0, 1, 0x0, 0) \
+    X(GIUSTO_CALL_TRAIN_CALL, 0, 0, 0, 0x2000, 1)
+
+/** `X(call, resource)` for each resource that a call uses up. */
+#define GIUSTO_SPENDS(X) \
+    X(GIUSTO_CALL_ENDPOINT_CREATE, GIUSTO_RESOURCE_ENDPOINTS) \
+    X(GIUSTO_CALL_NOTIFICATION_CREATE, GIUSTO_RESOURCE_NOTIFICATIONS) \
+    X(GIUSTO_CALL_TIMER_CREATE, GIUSTO_RESOURCE_TIMERS) \
+    X(GIUSTO_CALL_MEMORY_CREATE, GIUSTO_RESOURCE_MEMORIES) \
+    X(GIUSTO_CALL_MEMORY_CREATE, GIUSTO_RESOURCE_FRAMES) \
+    X(GIUSTO_CALL_MAP, GIUSTO_RESOURCE_MAPPINGS) \
+    X(GIUSTO_CALL_MAP, GIUSTO_RESOURCE_TABLES) \
+    X(GIUSTO_CALL_DOMAIN_CREATE, GIUSTO_RESOURCE_DOMAINS) \
+    X(GIUSTO_CALL_DOMAIN_CREATE, GIUSTO_RESOURCE_SLOTS) \
+    X(GIUSTO_CALL_THREAD_CREATE, GIUSTO_RESOURCE_THREADS) \
+    X(GIUSTO_CALL_THREAD_CREATE, GIUSTO_RESOURCE_TABLES) \
+    X(GIUSTO_CALL_RESERVATION_CREATE, GIUSTO_RESOURCE_RESERVATIONS) \
+    X(GIUSTO_CALL_TRAIN_CREATE, GIUSTO_RESOURCE_TRAINS) \
+    X(GIUSTO_CALL_TRAIN_CREATE, GIUSTO_RESOURCE_STACKS)
 
 #endif

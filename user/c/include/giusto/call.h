@@ -6,6 +6,7 @@
 
 #include <giusto/abi.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -54,6 +55,23 @@ static inline bool giusto_in_receive(struct giusto_outcome out)
     return (out.status & GIUSTO_STATUS_RECEIVE) != 0;
 }
 
+/** What a failed call was about: its slots, and what was asked for, as `GIUSTO_USES` lists it. */
+struct giusto_about {
+    /** Three words. */
+    uint64_t words[3];
+};
+
+/** Notes a failed call for `giusto_why`; returns the status. The functions of the headers do. */
+giusto_status giusto_note(giusto_status status, uint64_t number, struct giusto_about about);
+
+/**
+ * Writes why a call of the calling thread has failed with this status, with a NUL at the end: which
+ * slot, right or quota it failed for, with the names of slots that the manifest gives. The name of
+ * the error alone, if another call has failed since, or it depends on no such thing. What has no
+ * room is cut. Returns `text`.
+ */
+const char *giusto_why(giusto_status status, char *text, size_t size);
+
 /** The name of a status's error, as docs/errors.md has it; "Ok" for 0, "?" if there is none. */
 const char *giusto_error_name(giusto_status status);
 
@@ -63,11 +81,20 @@ const char *giusto_error_name(giusto_status status);
 #error "Giusto has no system calls for this processor"
 #endif
 
+/** The status of a call that was about these words. A failure is noted. */
+static inline giusto_status
+giusto_noted(struct giusto_outcome out, uint64_t number, uint64_t a, uint64_t b, uint64_t c)
+{
+    giusto_status status = giusto_status_of(out);
+    struct giusto_about about = {{a, b, c}};
+    return status == 0 ? 0 : giusto_note(status, number, about);
+}
+
 /** A call that has at most three arguments and no results. */
 static inline giusto_status giusto_simple(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 {
     struct giusto_arguments in = {{a, b, c}, {0}};
-    return giusto_status_of(giusto_syscall(number, in));
+    return giusto_noted(giusto_syscall(number, in), number, a, b, c);
 }
 
 #ifdef __cplusplus

@@ -102,10 +102,10 @@ static inline void giusto_accept(volatile uint64_t *buffer, giusto_slot slot)
 }
 
 /** What a system call that receives has returned, as a message; its status. */
-static inline giusto_status
-giusto_received(struct giusto_outcome out, struct giusto_message *message)
+static inline giusto_status giusto_received(
+    struct giusto_outcome out, uint64_t number, uint64_t slots, struct giusto_message *message)
 {
-    giusto_status status = giusto_status_of(out);
+    giusto_status status = giusto_noted(out, number, slots, 0, 0);
     if (status == 0) {
         struct giusto_message arrived = {out.results[1], out.results[0],
             {out.words[0], out.words[1], out.words[2], out.words[3]}};
@@ -163,7 +163,8 @@ static inline struct giusto_wait giusto_at_once(void)
 static inline giusto_status
 giusto_send(giusto_slot to, const struct giusto_message *message, struct giusto_wait wait)
 {
-    return giusto_status_of(giusto_exchange(to, GIUSTO_NOTHING, message, wait));
+    struct giusto_outcome out = giusto_exchange(to, GIUSTO_NOTHING, message, wait);
+    return giusto_noted(out, GIUSTO_CALL_IPC, to, message->info, 0);
 }
 
 /** Receives a message or the bits of a notification. */
@@ -171,14 +172,16 @@ static inline giusto_status
 giusto_receive(giusto_slot from, struct giusto_message *message, struct giusto_wait wait)
 {
     struct giusto_message nothing = {0, 0, {0}};
-    return giusto_received(giusto_exchange(GIUSTO_NOTHING, from, &nothing, wait), message);
+    struct giusto_outcome out = giusto_exchange(GIUSTO_NOTHING, from, &nothing, wait);
+    uint64_t slots = (uint64_t)from << GIUSTO_RECEIVE_SLOT_SHIFT;
+    return giusto_received(out, GIUSTO_CALL_IPC, slots, message);
 }
 
 /** Sends a message and receives its reply. */
 static inline giusto_status giusto_call(giusto_slot to, struct giusto_message *message)
 {
     struct giusto_arguments in = giusto_message_arguments(to, message, 0);
-    return giusto_received(giusto_syscall(GIUSTO_CALL_CALL, in), message);
+    return giusto_received(giusto_syscall(GIUSTO_CALL_CALL, in), GIUSTO_CALL_CALL, to, message);
 }
 
 /**
@@ -189,7 +192,8 @@ static inline giusto_status
 giusto_call_until(giusto_slot to, struct giusto_message *message, uint64_t deadline)
 {
     struct giusto_wait wait = giusto_until(deadline);
-    return giusto_received(giusto_exchange(to, GIUSTO_REPLY, message, wait), message);
+    struct giusto_outcome out = giusto_exchange(to, GIUSTO_REPLY, message, wait);
+    return giusto_received(out, GIUSTO_CALL_CALL, to, message);
 }
 
 /**
@@ -211,7 +215,8 @@ static inline giusto_status giusto_reply(const struct giusto_message *message)
 static inline giusto_status giusto_reply_wait(giusto_slot from, struct giusto_message *message)
 {
     struct giusto_arguments in = giusto_message_arguments(from, message, 0);
-    return giusto_received(giusto_syscall(GIUSTO_CALL_REPLY_WAIT, in), message);
+    struct giusto_outcome out = giusto_syscall(GIUSTO_CALL_REPLY_WAIT, in);
+    return giusto_received(out, GIUSTO_CALL_REPLY_WAIT, from, message);
 }
 
 #ifdef __cplusplus

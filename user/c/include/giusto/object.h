@@ -22,7 +22,8 @@ static inline giusto_status
 giusto_mint(giusto_slot from, giusto_slot to, uint64_t rights, uint64_t badge)
 {
     struct giusto_arguments in = {{from, to, rights, badge}, {0}};
-    return giusto_status_of(giusto_syscall(GIUSTO_CALL_CAP_COPY, in));
+    return giusto_noted(
+        giusto_syscall(GIUSTO_CALL_CAP_COPY, in), GIUSTO_CALL_CAP_COPY, from, to, 0);
 }
 
 /** Empties a slot. */
@@ -104,7 +105,8 @@ static inline giusto_status giusto_map(giusto_slot mapping, giusto_slot memory, 
 {
     struct giusto_arguments in = {{GIUSTO_NOTHING, memory, address, pages, first,
         mapping | rights << GIUSTO_MAP_RIGHTS_SHIFT}, {0}};
-    return giusto_status_of(giusto_syscall(GIUSTO_CALL_MAP, in));
+    return giusto_noted(
+        giusto_syscall(GIUSTO_CALL_MAP, in), GIUSTO_CALL_MAP, GIUSTO_NOTHING, memory, in.a[5]);
 }
 
 /** Changes the rights of a mapping. */

@@ -36,6 +36,7 @@ mod signals;
 mod statistics;
 mod threads;
 mod timeouts;
+mod told;
 mod transfer;
 mod typed;
 mod vectors;
@@ -78,6 +79,7 @@ const SUBJECTS: &[(&str, Checks)] = &[
     ("looks", looks::CHECKS),
     ("sdk", sdk::CHECKS),
     ("typed", typed::CHECKS),
+    ("told", told::CHECKS),
     ("nested", nested::CHECKS),
     ("ends", ends::CHECKS),
     ("dying", dying::CHECKS),

@@ -11,7 +11,7 @@ use rt::cap::Held;
 use rt::prelude::*;
 use rt::stack::Stack;
 use rt::system::Row;
-use rt::{Console, Kind, cap, ipc, statistics, system};
+use rt::{Console, cap, ipc, statistics, system};
 use service::CallError;
 
 type Command = fn(&Shell, &str);
@@ -220,19 +220,8 @@ fn caps(shell: &Shell, name: &str) {
 }
 
 fn rights(shell: &Shell, held: Held) {
-    let own: &[(Rights, &str)] = match held.kind {
-        Kind::Endpoint | Kind::Reply => {
-            &[(Rights::SEND, "send"), (Rights::RECEIVE, "receive"), (Rights::GRANT, "grant")]
-        }
-        Kind::Notification => &[(Rights::SEND, "signal"), (Rights::RECEIVE, "receive")],
-        Kind::Memory => {
-            &[(Rights::READ, "read"), (Rights::WRITE, "write"), (Rights::EXECUTE, "execute")]
-        }
-        _ => &[(Rights::CONTROL, "control")],
-    };
-    let common = [(Rights::COPY, "copy"), (Rights::REVOKE, "revoke"), (Rights::DESTROY, "destroy")];
     let mut width = 0;
-    for (right, name) in own.iter().chain(&common) {
+    for (name, right) in held.kind.own_rights().iter().chain(&Rights::COMMON) {
         if held.rights.contains(*right) {
             print!(shell.console, "{}{name}", if width > 0 { " " } else { "" });
             width += name.len() + usize::from(width > 0);

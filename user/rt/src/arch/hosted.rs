@@ -10,12 +10,13 @@
 extern crate std;
 
 pub(crate) mod address;
+pub(crate) mod note;
 mod probe;
 mod start;
 
 pub use probe::*;
 pub use start::Start;
-pub use start::{Panic, begin, exchange_panics, message_of_panic, panics, remember_panics};
+pub use start::{Left, Panic, begin, exchange_left, message_of_panic, panics, remember_panics};
 pub(crate) use start::{function, thread_entry, train_entry, visitor};
 
 use super::Outcome;

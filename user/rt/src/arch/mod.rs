@@ -6,6 +6,8 @@
 pub(crate) mod address;
 #[cfg(not(target_os = "none"))]
 pub mod hosted;
+#[cfg(target_os = "none")]
+pub(crate) mod note;
 #[cfg(all(target_os = "none", target_arch = "x86_64"))]
 mod x86_64;
 #[cfg(not(target_os = "none"))]

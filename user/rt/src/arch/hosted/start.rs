@@ -1,11 +1,12 @@
 //! How a program's threads begin, and how a panic ends one.
 
-use super::{Instruction, MACHINE, Program, TEXT, machine, std};
+use super::{Instruction, MACHINE, Program, TEXT, machine, note, std};
 use crate::arch::{self, ANY, word};
+use crate::noted;
 use crate::panicked::Panicked;
 use crate::start::tell_end;
 use crate::train::{self, Entry, Visitor};
-use crate::{Env, Message, Slot, Wait, Words, error, exit, ipc, println, system};
+use crate::{Env, Message, Slot, Wait, Why, Words, error, exit, ipc, println, system};
 use abi::Rights;
 use abi::call::Call;
 use abi::message::{self, FaultKind};
@@ -124,10 +125,19 @@ pub fn message_of_panic() -> String {
     PANIC.take().unwrap_or_default()
 }
 
-/// Exchanges the panic of the program that runs on this host thread for that of another one, which
-/// goes on: a program can be left in the midst of a panic, by a system call of a destructor.
-pub fn exchange_panics(other: &mut Panic) {
-    PANIC.with_borrow_mut(|panic| std::mem::swap(panic, other));
+/// What a program that runs on this host thread leaves there when another one goes on: it can be
+/// left in the midst of a panic, by a system call of a destructor.
+#[derive(Default)]
+pub struct Left {
+    panic: Panic,
+    note: [u64; noted::WORDS],
+}
+
+/// Exchanges what the program that runs on this host thread has there for what another one, which
+/// goes on, has left.
+pub fn exchange_left(other: &mut Left) {
+    PANIC.with_borrow_mut(|panic| std::mem::swap(panic, &mut other.panic));
+    note::exchange(&mut other.note);
 }
 
 /// Whether the program that runs on this host thread is in the midst of a panic.
@@ -180,6 +190,11 @@ fn guarded(environment: u64, run: impl FnOnce(&Env)) {
     let env = Env::at(environment & !7);
     if catch_unwind(AssertUnwindSafe(|| run(&env))).is_err() {
         let said = message_of_panic();
+        let why = Why::of_panic(env, &said);
+        if let Some(why) = &why {
+            println!(env.console(), "{}: {why}", env.name());
+            error!(env.log(), "{why}");
+        }
         error!(env.log(), "{}", panicked(&said));
         let message = std::format!("{}: {said}", env.name());
         match env.find_cap("console") {
