@@ -195,7 +195,8 @@ mod tests {
                 ..doing(9, "fan", ThreadState::Ready, Awaited::Time, 0)
             },
         ];
-        let all: String = told(&threads, &system, &Images::default()).iter().map(Wait::to_string).collect();
+        let all: String =
+            told(&threads, &system, &Images::default()).iter().map(Wait::to_string).collect();
         let expected = "thread 1 of pump waits to send to `door`\n\
                         thread bell of pump waits for a message or signal from `bell`\n\
                         thread 3 of fan waits for the answer of pump\n\

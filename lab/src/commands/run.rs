@@ -72,11 +72,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         launch.timeout = run.timeout.map(Duration::from_secs);
         return auto::run(launch, &system, memory, limit, as_json);
     }
-    let typed = std::io::stdin().is_terminal() && !as_json;
-    let input = typed || !std::io::stdin().is_terminal();
-    let input = if input { Input::User } else { Input::Nothing };
-    let seconds = run.timeout.or((!typed && !run.gdb).then_some(UNATTENDED));
-    let console = Console { show: !as_json, input };
+    let (console, seconds) = attended(run, as_json);
     let session = run.gdb.then(|| Session::new(&images, &system)).transpose()?;
     let socket = session.as_ref().map(Session::socket);
     let launch = launch(run, machine, &images, &system)?;
@@ -91,9 +87,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let bounds = bounds((&system, costs), machine, launch.icount);
     let accounts = Accounts::told(&outcome, &system, left.as_ref(), &bounds);
     let responses = responses::collect(run, (&system, launch.icount), &accounts, |seed| {
-        let boot = self::launch(run, machine, &images, &system)?.seed(seed);
-        let outcome =
-            machine::boot(&boot.timeout(Duration::from_secs(run.timeout.unwrap_or(UNATTENDED))))?;
+        let outcome = again(run, machine, (&system, &images), seed)?;
         further(&outcome, seed, || Accounts::told(&outcome, &system, left.as_ref(), &bounds))
     })?;
     let plot = run.plot.as_deref();
@@ -120,6 +114,26 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         eprintln!("{NOT_COUNTED}");
     }
     Ok(verdict)
+}
+
+/// Who reads and types, and after how many seconds a run ends; none while somebody types.
+fn attended(run: &cli::Run, as_json: bool) -> (Console, Option<u64>) {
+    let typed = std::io::stdin().is_terminal() && !as_json;
+    let input = typed || !std::io::stdin().is_terminal();
+    let input = if input { Input::User } else { Input::Nothing };
+    let seconds = run.timeout.or((!typed && !run.gdb).then_some(UNATTENDED));
+    (Console { show: !as_json, input }, seconds)
+}
+
+/// One run more, with this seed.
+fn again(
+    run: &cli::Run,
+    machine: &'static dyn Machine,
+    (system, images): (&System, &Images),
+    seed: u64,
+) -> Result<Outcome> {
+    let boot = launch(run, machine, images, system)?.seed(seed);
+    machine::boot(&boot.timeout(Duration::from_secs(run.timeout.unwrap_or(UNATTENDED))))
 }
 
 /// How a run ends.

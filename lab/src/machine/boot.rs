@@ -196,11 +196,7 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
     let watched = (launch.cpus > 1).then(standing).transpose()?;
     let (exit, console) = follow(emulator, &launch, boot.console, boot.timeout, watched.as_ref())?;
     drop(entered);
-    let threads = match exit {
-        // If the kernel has not come so far that it has threads, there are none to tell of.
-        Exit::Hang | Exit::Stuck => standing()?.threads().unwrap_or_default(),
-        _ => Vec::new(),
-    };
+    let threads = if waits(&exit) { standing()?.threads() } else { Ok(Vec::new()) };
     let mut memories = BTreeMap::new();
     let mut findings = Vec::new();
     let done = matches!(exit, Exit::Done(_));
@@ -241,10 +237,16 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
         kernel,
         backtrace,
         findings,
-        threads,
+        // If the kernel has not come so far that it has threads, there are none to tell of.
+        threads: threads.unwrap_or_default(),
         log,
         samples,
     })
+}
+
+/// Whether a run has ended without an end of its own.
+fn waits(exit: &Exit) -> bool {
+    matches!(exit, Exit::Hang | Exit::Stuck)
 }
 
 /// Nanoseconds for which one of several CPUs runs that do not idle, where all share one clock.

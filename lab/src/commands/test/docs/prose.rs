@@ -166,7 +166,7 @@ fn looks(before: &str, text: &str, behind: &str) -> Looks {
     // As in `Figure 5.2` and `16.0-dev`.
     let word = before.split_whitespace().next_back().unwrap_or_default();
     let is_name = word.contains(|c: char| c.is_ascii_uppercase()) || behind.starts_with('-');
-    match UNITS.iter().any(|name| is_unit(&name)) {
+    match UNITS.iter().any(is_unit) {
         _ if unit.starts_with(UNIT) || is_measured(text) => Looks::Measured,
         true if !is_round(text) => Looks::Likely,
         false if text.matches('.').count() == 1 && !is_name => Looks::Likely,
