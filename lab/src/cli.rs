@@ -285,16 +285,14 @@ pub struct Run {
     /// Stop before the first instruction until gdb comes, and print the command that starts it.
     #[arg(long, conflicts_with = "auto")]
     pub gdb: bool,
-    /// Let `ps`, `sched` and `top` watch and change the running system: adds a domain `control`,
-    /// which may do so.
+    /// Add a domain `control`, by which `ps`, `sched` and `top` watch and change the system.
     #[arg(long, conflicts_with = "auto")]
     pub control: bool,
     /// Draw each task's longest response against the bound of `check` into this file, FILE.svg,
     /// and show it as a table: of reservations with a deadline.
     #[arg(long, value_name = "FILE", value_parser = written, conflicts_with_all = ["auto", "gdb"])]
     pub plot: Option<PathBuf>,
-    /// What the kernel costs, for the bounds: as `trace SYSTEM --overheads --json` has written it;
-    /// by default what the manifest gives.
+    /// What the kernel costs, for bounds, as `trace SYSTEM --overheads --json` has written it.
     #[arg(long, value_name = "FILE")]
     pub overheads: Option<PathBuf>,
     /// Boot it so many times, each under the seed after the one before, and show how the longest

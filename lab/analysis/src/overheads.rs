@@ -30,7 +30,7 @@ impl Overheads {
         self.release.saturating_add(self.context_switch.saturating_mul(2))
     }
 
-    /// What a timer's interrupt takes at most from what it interrupts, with the switch back to that.
+    /// What a timer's interrupt takes at most from what it interrupts, with the switch back.
     pub fn per_interrupt(&self) -> Time {
         self.timer_interrupt.max(self.release.saturating_add(self.context_switch))
     }

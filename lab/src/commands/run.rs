@@ -83,8 +83,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let faults = faults::told(&outcome, &system, &images);
     let logs = logs::read(&outcome.memories, &system, run.log.unwrap_or(Level::Info));
     let restarts = restarts::told(&outcome, &system, &images);
-    let are_counted = costs.are_counted();
-    let bounds = bounds((&system, costs), machine, launch.icount);
+    let bounds = bounds((&system, &costs), machine, launch.icount);
     let accounts = Accounts::told(&outcome, &system, left.as_ref(), &bounds);
     let responses = responses::collect(run, (&system, launch.icount), &accounts, |seed| {
         let outcome = again(run, machine, (&system, &images), seed)?;
@@ -109,11 +108,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
             responses.iter().for_each(|all| all.show(plot));
         }
     }
-    let verdict = verdict(&outcome, launch.icount, &told);
-    if verdict == Verdict::Late && !are_counted {
-        eprintln!("{NOT_COUNTED}");
-    }
-    Ok(verdict)
+    Ok(noted(verdict(&outcome, launch.icount, &told), &costs))
 }
 
 /// Who reads and types, and after how many seconds a run ends; none while somebody types.
@@ -152,14 +147,22 @@ fn verdict(outcome: &Outcome, icount: Option<u64>, told: &Told) -> Verdict {
     }
 }
 
+/// A verdict, beside which it is told if bounds did not hold that count nothing of the kernel.
+fn noted(verdict: Verdict, costs: &Costs) -> Verdict {
+    if verdict == Verdict::Late && !costs.are_counted() {
+        eprintln!("{NOT_COUNTED}");
+    }
+    verdict
+}
+
 /// Within which time jobs end by the analysis; none where a run cannot be compared with that, and
 /// why.
 fn bounds(
-    (system, costs): (&System, Costs),
+    (system, costs): (&System, &Costs),
     machine: &dyn Machine,
     icount: Option<u64>,
 ) -> BTreeMap<String, u64> {
-    let bounds = check::bounds_with(system, costs);
+    let bounds = check::bounds_with(system, costs.clone());
     if icount.is_none() || machine.emulator().is_none() || system.cpus == 1 {
         return bounds;
     }

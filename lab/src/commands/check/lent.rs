@@ -206,8 +206,8 @@ fn of_leaves(system: &System, thing: Thing, users: &[&User]) -> Option<String> {
         ))
     } else if let Some(at) = leaves.iter().find(|at| limit(of(**at)).is_some()) {
         Some(format!(
-            "`{}` shares `{what}`, and its budget may be used up meanwhile, or comes back later for \
-             each wait. Leave its `budget` out, or give one to its class.",
+            "`{}` shares `{what}`, and its budget may be used up meanwhile, or comes back later \
+             for each wait. Leave its `budget` out, or give one to its class.",
             of(*at).name
         ))
     } else {
