@@ -2,8 +2,7 @@
 //! its cases count attacks, and numbers of threads in each.
 
 use super::{
-    ATTACKS, CPUS, DELAY, EVENTS, EXPERIMENT, SERVICE, THREADS, WORST, case, scene, slope,
-    suffers,
+    ATTACKS, CPUS, DELAY, EVENTS, EXPERIMENT, SERVICE, THREADS, WORST, case, scene, slope, suffers,
 };
 use crate::experiment::measured::recording;
 use crate::experiment::{Emulated, Measured, Setup, Simulated};
@@ -13,6 +12,8 @@ use anyhow::{Context, Result};
 use manifest::{System, TREE, Target};
 use results::Recording;
 
+/// The metrics of what the server does, from when it is to begin.
+const SERVED: [(u16, &str); 2] = [(6, "signal"), (7, "answer")];
 /// Cases of the recording for each attack.
 const SIZES: usize = 16;
 
@@ -76,17 +77,24 @@ pub fn push(
 ) -> Result<()> {
     let kernel = &recording.kernel;
     for (number, event) in (1..).zip(EVENTS) {
-        let Ok(delays) = results::delays(recording, number) else { continue };
-        for (case, values) in delays {
+        if !recording.records.iter().any(|record| record.tag.metric == number) {
+            continue;
+        }
+        for (case, values) in results::delays(recording, number)? {
             let (scene, case) = named(case, event, cpus, threads)?;
             let worst = values.iter().max().copied().with_context(|| format!("{scene}: none"))?;
             measured.samples.push(kernel, WORST, &case, vec![worst]);
             measured.samples.push(kernel, DELAY, &case, values);
         }
     }
-    for (case, values) in results::delays(recording, EVENTS.len() as u16 + 1)? {
-        let (_, case) = named(case, EVENTS[3], cpus, threads)?;
-        measured.samples.push(kernel, SERVICE, &case, values);
+    for (number, event) in SERVED {
+        if !recording.records.iter().any(|record| record.tag.metric == number) {
+            continue;
+        }
+        for (case, values) in results::delays(recording, number)? {
+            let (_, case) = named(case, event, cpus, threads)?;
+            measured.samples.push(kernel, SERVICE, &case, values);
+        }
     }
     Ok(())
 }
@@ -99,4 +107,3 @@ fn named(number: u16, event: &str, cpus: u64, threads: &[u64]) -> Result<(String
     let case = case(&scene, *threads.get(size).with_context(unknown)?);
     Ok((scene, case))
 }
-

@@ -1,12 +1,17 @@
 //! How delays grow with the herd.
 
-use super::{ATTACKS, DELAY, EVENTS, SLOPE, SLOPE_WORST, WORST, case, scene};
+use super::{
+    ATTACKS, DELAY, EVENTS, SERVICE, SLOPE, SLOPE_SERVICE, SLOPE_WORST, WORST, case, scene,
+};
 use crate::experiment::Measured;
 use crate::experiment::claim::Line;
 use results::{Case, Curves, Points, Source};
 
 /// The unit of slopes.
 const UNIT: &str = "instructions for 1,000 threads";
+
+/// Metrics, with those of their slopes.
+const SLOPES: [(&str, &str); 3] = [(DELAY, SLOPE), (WORST, SLOPE_WORST), (SERVICE, SLOPE_SERVICE)];
 
 /// The medians of a metric in a scene, by the number of threads.
 pub fn points(
@@ -40,7 +45,7 @@ pub fn add(measured: &mut Measured, kernel: &str, cpus: u64, threads: &[u64]) {
         let mut cases = Vec::new();
         for attack in ATTACKS {
             let scene = scene(event, attack, cpus);
-            for (metric, slopes) in [(DELAY, SLOPE), (WORST, SLOPE_WORST)] {
+            for (metric, slopes) in SLOPES {
                 let points = points(measured, kernel, metric, &scene, threads);
                 let slope = slope(&points);
                 slope.into_iter().for_each(|it| {
@@ -63,8 +68,7 @@ pub fn add(measured: &mut Measured, kernel: &str, cpus: u64, threads: &[u64]) {
             });
         }
     }
-    for metric in [SLOPE, SLOPE_WORST] {
+    for (_, metric) in SLOPES {
         measured.units.insert(metric.to_string(), UNIT.to_string());
     }
 }
-

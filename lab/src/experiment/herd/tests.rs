@@ -9,7 +9,7 @@ fn recorded(sizes: &[u64]) -> Recording {
     let mut records = Vec::new();
     for (size, threads) in (0..).zip(sizes) {
         for round in 0..3u16 {
-            for metric in [1, 6] {
+            for metric in [1, 7] {
                 let tag = Tag { metric, case: 16 + size, round, point: Tag::BEFORE };
                 records.push(Record { tag, time: 1_000 });
                 let late = 1_300 + u64::from(round) * 10 + threads / 2;
@@ -38,6 +38,7 @@ fn each_attack_has_its_delays_and_their_slope() {
     let answered = case("event=answer attack=queue", 100);
     assert_eq!(median(&measured, SERVICE, &answered), Some(360.0));
     assert_eq!(median(&measured, SLOPE, scene), Some(500.0));
+    assert_eq!(median(&measured, SLOPE_SERVICE, "event=answer attack=queue"), Some(500.0));
     assert_eq!(measured.curves.len(), 1);
 }
 

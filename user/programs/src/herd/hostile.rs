@@ -135,7 +135,6 @@ impl Member {
         // An error is the gate's end, and the thread's right behind.
         let _ = ipc::receive(self.slot(GATE), Wait::NEVER);
     }
-
 }
 
 impl Herd {

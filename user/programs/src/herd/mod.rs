@@ -23,7 +23,7 @@ use rt::Words;
 /// The most threads of a herd.
 pub const MOST: usize = 4_000;
 /// Nanoseconds for each thread of a herd to be in place.
-const EACH: u64 = 20_000;
+const EACH: u64 = 60_000;
 
 /// What victim, server and leader tell each other: words of the memory `control`.
 #[derive(Clone, Copy)]

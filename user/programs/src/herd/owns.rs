@@ -4,7 +4,7 @@
 use super::hostile::{FAR, Herd, Member};
 use super::waits::pause;
 use rt::futex::Scope;
-use rt::{Env, Error, Words, thread};
+use rt::{Env, Error, Words, system, thread};
 use sync::{Condvar, InheritCondition, InheritMutex, Mutex, ThreadId};
 
 /// Words of a mutex of a row.
@@ -12,6 +12,8 @@ const EACH: usize = InheritMutex::WORDS;
 /// The lowest and the highest priority along a row.
 const LOW: u64 = 30;
 const HIGH: u64 = 199;
+/// Nanoseconds in which a thread on another CPU begins to wait.
+const IN_PLACE: u64 = 50_000;
 /// The word of the condition behind a mutex.
 const CONDITION: usize = 8;
 
@@ -32,6 +34,10 @@ pub fn row(herd: &Herd) -> Result<(), Error> {
     for number in 0..herd.threads {
         herd.start_one(number, link)?;
         thread::set_priority(herd.of(0, number), LOW)?;
+        if herd.cpus > 1 {
+            // Each has its own mutex before the next one waits for it.
+            system::sleep(IN_PLACE);
+        }
     }
     Ok(())
 }

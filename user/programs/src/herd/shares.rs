@@ -14,6 +14,8 @@ const CLASSES: usize = 2;
 const BELOW: Share = Share::Priority(10);
 /// Nanoseconds.
 const US: u64 = 1_000;
+/// For each thread of the herd in a period: the kernel has time for all of them.
+const EACH: u64 = 12 * US;
 const MS: u64 = 1_000_000;
 
 /// The leader waits; the herd goes on.
@@ -41,12 +43,12 @@ fn start(herd: &Herd, work: Work) -> Result<(), Error> {
 /// Budgets that all are used up and come back in one stretch of time.
 pub fn budgets(herd: &Herd) -> Result<(), Error> {
     let class = class(herd, Policy::EarliestDeadline)?;
-    // All together they have a tenth of the CPU, and as much again is theirs to switch.
-    let period = MS + herd.threads as u64 * 100 * US;
+    // They use little, but their switches take most of the time.
+    let period = 200 * US + herd.threads as u64 * EACH;
     for number in 0..herd.threads {
         let leaf = herd.of(LEAVES, number);
         reservation::create_leaf(leaf, class, Share::Deadline)?;
-        reservation::set_budget(leaf, Some(Budget::new(Server::Periodic, 2 * US, period)))?;
+        reservation::set_budget(leaf, Some(Budget::new(Server::Periodic, US, period)))?;
     }
     start(herd, |_, _| {
         loop {
@@ -58,14 +60,14 @@ pub fn budgets(herd: &Herd) -> Result<(), Error> {
 /// A class of two windows for each thread, all of which change at the same instants.
 pub fn windows(herd: &Herd) -> Result<(), Error> {
     let class = class(herd, Policy::FixedPriority)?;
-    let epoch = system::clock();
+    let (epoch, window) = (system::clock(), MS + herd.threads as u64 * EACH);
     for number in 0..herd.threads {
         let (inner, leaf) = (herd.of(CLASSES, number), herd.of(LEAVES, number));
         let share = Share::Priority(number as u16 % 512);
         reservation::create_class(inner, class, Policy::Partitions, share)?;
         set(inner, Setting::Frame, [epoch, 0])?;
-        set(inner, Setting::Window, [MS, 1])?;
-        set(inner, Setting::Window, [2 * MS, 0])?;
+        set(inner, Setting::Window, [window, 1])?;
+        set(inner, Setting::Window, [2 * window, 0])?;
         reservation::create_leaf(leaf, inner, Share::Partition { number: 1, priority: 10 })?;
     }
     start(herd, |_, _| {

@@ -27,15 +27,16 @@ enum Event {
 
 const EVENTS: [Event; 5] =
     [Event::Timer, Event::Timeout, Event::Signal, Event::Answer, Event::Reservation];
-/// The metric of the whole time in its server's queue, from when that begins to serve.
-const SERVICE: u16 = 6;
+/// The metrics of the whole time from when its server was to signal, or to serve its queue.
+const SIGNALLED: u16 = 6;
+const ANSWERED: u16 = 7;
 
 /// Nanoseconds to an event beside an attack in a loop: at least, and by how many more at most.
 const LEAST: u64 = 5_000;
 const SPREAD: u64 = 30_000;
 /// Nanoseconds for the herd to be in place before a blow, besides those for each of its threads.
 const REST: u64 = 400_000;
-/// Nanoseconds after the blow in which every other event lies, for each of its threads, and besides.
+/// Nanoseconds behind the blow in which every other event lies, for each thread, and besides.
 const BEHIND: u64 = 1_000;
 const AT_LEAST: u64 = 4_000;
 /// Cases of a recording for each attack: one for each number of threads.
@@ -116,13 +117,16 @@ impl Victim {
                 let (before, after) = self.sample(event, attack.is_blow, threads, round);
                 let Some(round) = round.checked_sub(self.warm_up) else { continue };
                 let tag = Tag { metric: event as u16, case, round: round as u16, point: 0 };
-                if event == Event::Answer {
-                    let stamp = self.control.stamp();
-                    self.recorder.pair(Tag { metric: SERVICE, ..tag }, before, after);
-                    self.recorder.pair(tag, stamp, after);
-                } else {
-                    self.recorder.pair(tag, before, after);
-                }
+                let whole = match event {
+                    Event::Signal => SIGNALLED,
+                    Event::Answer => ANSWERED,
+                    Event::Timer | Event::Timeout | Event::Reservation => {
+                        self.recorder.pair(tag, before, after);
+                        continue;
+                    }
+                };
+                self.recorder.pair(Tag { metric: whole, ..tag }, before, after);
+                self.recorder.pair(tag, self.control.stamp(), after);
             }
         }
         self.control.end();
@@ -135,7 +139,7 @@ impl Victim {
         ipc::receive(self.ready, Wait::NEVER).expect("the leader's signal");
     }
 
-    /// One event: the counter when it came, and when the thread ran.
+    /// One event: the counter at its instant, and when the thread ran.
     fn sample(&mut self, event: Event, is_blow: bool, threads: u64, round: u64) -> (u64, u64) {
         let mut at = system::clock() + LEAST + self.random.below(SPREAD);
         if is_blow {
@@ -152,7 +156,8 @@ impl Victim {
         }
         if is_blow {
             self.tell();
-            assert!(system::clock() < at, "the herd of {threads} is in place too late");
+            let now = system::clock();
+            assert!(now < at, "the herd of {threads} is in place {} ns late", now - at);
         }
         let after = match event {
             Event::Timer | Event::Reservation => {
@@ -174,11 +179,7 @@ impl Victim {
         if event == Event::Reservation {
             self.run_on(Slot::NONE);
         }
-        let before = match event {
-            Event::Signal => self.control.stamp(),
-            _ => self.clock.counter_at(at),
-        };
-        (before, after)
+        (self.clock.counter_at(at), after)
     }
 
     fn bell(&self) -> u64 {

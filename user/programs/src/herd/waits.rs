@@ -122,4 +122,3 @@ pub fn cancellations(herd: &Herd) -> Result<(), Error> {
     }
     Ok(())
 }
-
