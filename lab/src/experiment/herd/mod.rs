@@ -20,7 +20,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     parameters: &[
         Parameter::count("threads", [1, MOST], &THREADS, "of the herd"),
         Parameter::choice("attack", &ATTACKS, "of the herd"),
-        Parameter::samples(&[20], "samples"),
+        Parameter::samples(&[10], "samples"),
         Parameter::among("machine-cpus", &CPUS, "CPUs of the machine, in the simulation"),
     ],
     conditions: &[
@@ -65,8 +65,8 @@ const SLOPE_WORST: &str = "slope-worst";
 
 /// The most threads of a herd.
 const MOST: u64 = 4_000;
-/// Threads of the herd, usually: no more than a short run can have.
-const THREADS: [u64; 3] = [1, 16, 256];
+/// Threads of the herd, usually: as many as fill each queue, and a run of some seconds can have.
+const THREADS: [u64; 3] = [1, 16, 128];
 /// Numbers of CPUs in the simulation.
 const CPUS: [u64; 2] = [1, 4];
 

@@ -163,10 +163,14 @@ impl Herd {
         (0..self.threads).try_for_each(|number| self.start_one(number, work))
     }
 
-    /// Starts a thread, on the CPU whose turn it is.
+    /// Starts a thread of the herd.
     pub fn start_one(&self, number: usize, work: Work) -> Result<(), Error> {
-        let env = &self.member.env;
-        let (slot, priority) = (self.of(0, number), self.priority(number));
+        self.start_at(self.priority(number), number, work)
+    }
+
+    /// Starts a thread of this priority, on the CPU whose turn it is.
+    pub fn start_at(&self, priority: u64, number: usize, work: Work) -> Result<(), Error> {
+        let (env, slot) = (&self.member.env, self.of(0, number));
         let spec = Spec { domain: Slot::NONE, priority, buffer: 0, handler: Slot::NONE };
         thread::start(env, 1 + number, slot, spec, (work, number as u64))?;
         // A domain's threads begin on its CPU.

@@ -1,9 +1,9 @@
 //! A herd of hostile threads against one thread above all of them: how late that one runs after its
 //! event, while the herd does to the kernel what a program may.
 //!
-//! The *victim* measures, its *server* signals and answers at an instant, and a *leader* in a domain
-//! below both has the herd attack. An attack goes on in a loop, or is one blow at an instant that
-//! the victim names: then the herd is in place before the victim waits.
+//! The *victim* measures, its *server* signals and answers at an instant, and a *leader* in a
+//! domain below both has the herd attack. An attack goes on in a loop, or is one blow at an instant
+//! that the victim names: then the herd is in place before the victim waits.
 
 mod attack;
 mod hostile;

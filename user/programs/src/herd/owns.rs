@@ -32,8 +32,8 @@ fn anew(words: Words) -> Words {
 pub fn row(herd: &Herd) -> Result<(), Error> {
     anew(herd.member.env.mem("own"));
     for number in 0..herd.threads {
-        herd.start_one(number, link)?;
-        thread::set_priority(herd.of(0, number), LOW)?;
+        // None is more urgent than those that it waits for, which is followed along the row.
+        herd.start_at(LOW, number, link)?;
         if herd.cpus > 1 {
             // Each has its own mutex before the next one waits for it.
             system::sleep(IN_PLACE);

@@ -44,8 +44,8 @@ const SIZES: usize = 16;
 
 /// Measures all cases: capabilities `timer`, which signals `bell` (receive), `orders` and `service`
 /// (send), `go` (signal), `ready` (receive), `system`, and under `tree` `self-thread` and `own`, a
-/// leaf. Memory `control`, `recording`. Arguments `seed`, `samples`, `warmup`, `threads` (numbers of
-/// hostile threads), `attacks` (names; those that the kernel knows).
+/// leaf. Memory `control`, `recording`. Arguments `seed`, `samples`, `warmup`, `threads` (numbers
+/// of hostile threads), `attacks` (names; those that the kernel knows).
 pub fn main(env: &Env) {
     let mut victim = Victim::open(env);
     let attacks = ATTACKS.iter().enumerate();
