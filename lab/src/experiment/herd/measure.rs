@@ -2,11 +2,10 @@
 //! its cases count attacks, and numbers of threads in each.
 
 use super::{
-    ATTACKS, CPUS, DELAY, EVENTS, EXPERIMENT, SERVICE, THREADS, WORST, case, scene, slope, suffers,
+    ATTACKS, DELAY, EVENTS, EXPERIMENT, SERVICE, THREADS, WORST, case, scene, slope, suffers,
 };
 use crate::experiment::measured::recording;
-use crate::experiment::{Emulated, Measured, Setup, Simulated};
-use crate::image::Extra;
+use crate::experiment::{Emulated, Measured};
 use crate::systems::set;
 use anyhow::{Context, Result};
 use manifest::{System, TREE, Target};
@@ -17,71 +16,45 @@ const SERVED: [(u16, &str); 2] = [(6, "signal"), (7, "answer")];
 /// Cases of the recording for each attack.
 const SIZES: usize = 16;
 
-pub fn emulated(setup: &Emulated, kernel: &str) -> Result<Measured> {
+pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
-    on(&mut measured, setup, kernel, 1)?;
-    Ok(measured)
-}
-
-pub fn simulated(setup: &Simulated, kernel: &str) -> Result<Measured> {
-    let mut measured = Measured::default();
-    for cpus in setup.asked.numbers("machine-cpus").unwrap_or(CPUS.to_vec()) {
-        on(&mut measured, setup, kernel, cpus)?;
-    }
-    Ok(measured)
-}
-
-/// Measures on so many CPUs.
-fn on(measured: &mut Measured, setup: &Setup, kernel: &str, cpus: u64) -> Result<()> {
     let threads = setup.asked.numbers("threads").unwrap_or(THREADS.to_vec());
     let attacks = setup.asked.names("attack").unwrap_or(ATTACKS.map(str::to_string).to_vec());
     let attacks: Vec<&str> = ATTACKS
         .into_iter()
         .filter(|attack| suffers(kernel, attack) && attacks.iter().any(|name| name == attack))
         .collect();
-    let extra = (cpus > 1).then_some(Extra::Big);
-    let outcome = setup.boot_with(extra, EXPERIMENT.name, kernel, &mut |system| {
-        lay_out(system, kernel, cpus as u32);
+    let outcome = setup.boot_changed(EXPERIMENT.name, kernel, &mut |system| {
+        lay_out(system, kernel);
         let numbers: Vec<String> = threads.iter().map(u64::to_string).collect();
         set(system, "threads", &numbers.join(" "));
         set(system, "attacks", &attacks.join(" "));
     })?;
-    push(measured, &recording(&outcome, "recording", kernel)?, cpus, &threads)?;
-    slope::add(measured, kernel, cpus, &threads);
-    Ok(())
+    push(&mut measured, &recording(&outcome, "recording", kernel)?, &threads)?;
+    slope::add(&mut measured, kernel, &threads);
+    Ok(measured)
 }
 
-/// Other kernels than the tree know no reservation. With several CPUs the herd's leader has one of
-/// its own.
-fn lay_out(system: &mut System, kernel: &str, cpus: u32) {
-    system.cpus = cpus;
-    for domain in system.domains.iter_mut() {
-        if domain.name == "herd" {
-            domain.cpu = u32::from(cpus > 1);
-        }
-        if kernel != TREE {
-            domain.caps.retain(|cap| !matches!(cap.target, Target::Reservation(_)));
-        }
+/// Other kernels than the tree know no reservation.
+fn lay_out(system: &mut System, kernel: &str) {
+    if kernel == TREE {
+        return;
     }
-    if kernel != TREE {
-        system.reservations.clear();
+    system.reservations.clear();
+    for domain in &mut system.domains {
+        domain.caps.retain(|cap| !matches!(cap.target, Target::Reservation(_)));
     }
 }
 
 /// Adds the delays of a recording.
-pub fn push(
-    measured: &mut Measured,
-    recording: &Recording,
-    cpus: u64,
-    threads: &[u64],
-) -> Result<()> {
+pub fn push(measured: &mut Measured, recording: &Recording, threads: &[u64]) -> Result<()> {
     let kernel = &recording.kernel;
     for (number, event) in (1..).zip(EVENTS) {
         if !recording.records.iter().any(|record| record.tag.metric == number) {
             continue;
         }
         for (case, values) in results::delays(recording, number)? {
-            let (scene, case) = named(case, event, cpus, threads)?;
+            let (scene, case) = named(case, event, threads)?;
             let worst = values.iter().max().copied().with_context(|| format!("{scene}: none"))?;
             measured.samples.push(kernel, WORST, &case, vec![worst]);
             measured.samples.push(kernel, DELAY, &case, values);
@@ -92,7 +65,7 @@ pub fn push(
             continue;
         }
         for (case, values) in results::delays(recording, number)? {
-            let (_, case) = named(case, event, cpus, threads)?;
+            let (_, case) = named(case, event, threads)?;
             measured.samples.push(kernel, SERVICE, &case, values);
         }
     }
@@ -100,10 +73,10 @@ pub fn push(
 }
 
 /// The scene and the case of a number in the recording.
-fn named(number: u16, event: &str, cpus: u64, threads: &[u64]) -> Result<(String, String)> {
+fn named(number: u16, event: &str, threads: &[u64]) -> Result<(String, String)> {
     let (attack, size) = (usize::from(number) / SIZES, usize::from(number) % SIZES);
     let unknown = || format!("case {number} was recorded, which is not known here");
-    let scene = scene(event, ATTACKS.get(attack).with_context(unknown)?, cpus);
+    let scene = scene(event, ATTACKS.get(attack).with_context(unknown)?);
     let case = case(&scene, *threads.get(size).with_context(unknown)?);
     Ok((scene, case))
 }

@@ -14,14 +14,13 @@ pub static EXPERIMENT: Experiment = Experiment {
     name: "herd",
     about: "How late the highest thread runs under attack, by the number of hostile threads",
     ledger: &["X-12", "X-13"],
-    machines: &[Measure::Emulated(measure::emulated), Measure::Simulated(measure::simulated)],
+    machines: &[Measure::Emulated(measure::measure)],
     kernels: &KERNELS,
     metrics: &[DELAY, WORST, SERVICE, SLOPE, SLOPE_WORST, SLOPE_SERVICE],
     parameters: &[
         Parameter::count("threads", [1, MOST], &THREADS, "of the herd"),
         Parameter::choice("attack", &ATTACKS, "of the herd"),
         Parameter::samples(&[10], "samples"),
-        Parameter::among("machine-cpus", &CPUS, "CPUs of the machine, in the simulation"),
     ],
     conditions: &[
         ("victim", "priority 250; its server 240; the herd 30 to 199, or a class at 200"),
@@ -67,8 +66,6 @@ const SLOPE_WORST: &str = "slope-worst";
 const MOST: u64 = 4_000;
 /// Threads of the herd, usually: as many as fill each queue, and a run of some seconds can have.
 const THREADS: [u64; 3] = [1, 16, 128];
-/// Numbers of CPUs in the simulation.
-const CPUS: [u64; 2] = [1, 4];
 
 /// All attacks, in the order of the program's.
 const ATTACKS: [&str; 17] = [
@@ -106,9 +103,8 @@ fn suffers(kernel: &str, attack: &str) -> bool {
 }
 
 /// What a case is but for the herd's threads.
-fn scene(event: &str, attack: &str, cpus: u64) -> String {
-    let cpus = if cpus == 1 { String::new() } else { format!(" cpus={cpus}") };
-    format!("event={event} attack={attack}{cpus}")
+fn scene(event: &str, attack: &str) -> String {
+    format!("event={event} attack={attack}")
 }
 
 /// A case.

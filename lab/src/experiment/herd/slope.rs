@@ -40,11 +40,11 @@ pub fn slope(points: &[(f64, f64)]) -> Option<u64> {
 }
 
 /// Adds slopes, and curves of the worst delays of each event.
-pub fn add(measured: &mut Measured, kernel: &str, cpus: u64, threads: &[u64]) {
+pub fn add(measured: &mut Measured, kernel: &str, threads: &[u64]) {
     for event in EVENTS {
         let mut cases = Vec::new();
         for attack in ATTACKS {
-            let scene = scene(event, attack, cpus);
+            let scene = scene(event, attack);
             for (metric, slopes) in SLOPES {
                 let points = points(measured, kernel, metric, &scene, threads);
                 let slope = slope(&points);
@@ -59,8 +59,8 @@ pub fn add(measured: &mut Measured, kernel: &str, cpus: u64, threads: &[u64]) {
         }
         if !cases.is_empty() {
             measured.curves.push(Curves {
-                name: format!("herd-{kernel}-{event}-{cpus}"),
-                title: format!("{kernel}: worst delay from {event} to thread, {cpus} CPU"),
+                name: format!("herd-{kernel}-{event}"),
+                title: format!("{kernel}: worst delay from {event} to thread"),
                 across: "hostile threads".to_string(),
                 upwards: "instructions".to_string(),
                 cases,

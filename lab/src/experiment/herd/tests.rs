@@ -30,8 +30,8 @@ fn median(measured: &Measured, metric: &str, case: &str) -> Option<f64> {
 fn each_attack_has_its_delays_and_their_slope() {
     let mut measured = Measured::default();
     let sizes = [2, 100, 1_000];
-    push(&mut measured, &recorded(&sizes), 1, &sizes).unwrap();
-    slope::add(&mut measured, "fastpath", 1, &sizes);
+    push(&mut measured, &recorded(&sizes), &sizes).unwrap();
+    slope::add(&mut measured, "fastpath", &sizes);
     let scene = "event=timer attack=queue";
     assert_eq!(median(&measured, DELAY, &case(scene, 100)), Some(360.0));
     assert_eq!(median(&measured, WORST, &case(scene, 1_000)), Some(820.0));
@@ -50,7 +50,7 @@ fn a_delay_that_falls_has_no_slope_and_one_point_has_none_to_tell() {
 
 #[test]
 fn what_was_recorded_of_other_sizes_is_refused() {
-    let refused = push(&mut Measured::default(), &recorded(&[2, 100]), 1, &[2]);
+    let refused = push(&mut Measured::default(), &recorded(&[2, 100]), &[2]);
     assert!(refused.unwrap_err().to_string().contains("case 17"));
 }
 

@@ -2,7 +2,6 @@
 
 use super::attack::ATTACKS;
 use super::{Control, EACH, MOST};
-use abi::call::Fact;
 use rt::thread::{self, Spec};
 use rt::{Env, Error, Slot, Wait};
 use rt::{cap, ipc, reservation, signal, system};
@@ -45,10 +44,8 @@ pub fn main(env: &Env) {
         let (number, threads) = control.attack();
         let attack = &ATTACKS[number];
         let member = Member::new(env, 0);
-        let (cpus, cpu) = system::fact(Fact::Cpus).unwrap_or((1, 0));
-        let spread = if attack.has_leaves { 1 } else { cpus };
-        let herd = Herd { member, control, threads, cpus: spread };
-        if attack.has_leaves && cpu == 0 {
+        let herd = Herd { member, control, threads };
+        if attack.has_leaves {
             herd.rise().expect("a leader above its herd");
         }
         signal::create_notification(herd.slot(GATE)).expect("the herd's gate");
@@ -63,7 +60,7 @@ pub fn main(env: &Env) {
                     break;
                 }
                 (attack.strike)(&herd).expect("the herd is in place");
-                // Threads may still be on their way there, on another CPU or a leaf of theirs.
+                // Threads on leaves are less urgent than the leader.
                 system::sleep_until(control.instant() - BEFORE);
                 tell();
             }
@@ -95,8 +92,6 @@ pub struct Herd {
     pub control: Control,
     /// How many threads it has.
     pub threads: usize,
-    /// Over how many CPUs they are spread, from the first on.
-    pub cpus: u64,
 }
 
 impl Member {
@@ -168,16 +163,11 @@ impl Herd {
         self.start_at(self.priority(number), number, work)
     }
 
-    /// Starts a thread of this priority, on the CPU whose turn it is.
+    /// Starts a thread of this priority.
     pub fn start_at(&self, priority: u64, number: usize, work: Work) -> Result<(), Error> {
         let (env, slot) = (&self.member.env, self.of(0, number));
         let spec = Spec { domain: Slot::NONE, priority, buffer: 0, handler: Slot::NONE };
-        thread::start(env, 1 + number, slot, spec, (work, number as u64))?;
-        // A domain's threads begin on its CPU.
-        match system::fact(Fact::Cpus)? {
-            (1, _) => Ok(()),
-            _ => thread::migrate(slot, number as u64 % self.cpus),
-        }
+        thread::start(env, 1 + number, slot, spec, (work, number as u64))
     }
 
     /// Lets as many threads through the gate as there are.

@@ -4,7 +4,7 @@
 use super::hostile::{FAR, Herd, Member};
 use super::waits::pause;
 use rt::futex::Scope;
-use rt::{Env, Error, Words, system, thread};
+use rt::{Env, Error, Words, thread};
 use sync::{Condvar, InheritCondition, InheritMutex, Mutex, ThreadId};
 
 /// Words of a mutex of a row.
@@ -12,8 +12,6 @@ const EACH: usize = InheritMutex::WORDS;
 /// The lowest and the highest priority along a row.
 const LOW: u64 = 30;
 const HIGH: u64 = 199;
-/// Nanoseconds in which a thread on another CPU begins to wait.
-const IN_PLACE: u64 = 50_000;
 /// The word of the condition behind a mutex.
 const CONDITION: usize = 8;
 
@@ -34,10 +32,6 @@ pub fn row(herd: &Herd) -> Result<(), Error> {
     for number in 0..herd.threads {
         // None is more urgent than those that it waits for, which is followed along the row.
         herd.start_at(LOW, number, link)?;
-        if herd.cpus > 1 {
-            // Each has its own mutex before the next one waits for it.
-            system::sleep(IN_PLACE);
-        }
     }
     Ok(())
 }
