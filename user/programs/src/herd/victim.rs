@@ -145,7 +145,7 @@ impl Victim {
         if is_blow {
             let blow = system::clock() + REST + threads * EACH;
             let behind = self.random.below(threads * BEHIND + AT_LEAST);
-            at = blow + if round % 2 == 0 { 0 } else { behind };
+            at = blow + if round.is_multiple_of(2) { 0 } else { behind };
             self.control.set_instant(blow);
         }
         match event {
