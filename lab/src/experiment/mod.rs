@@ -11,6 +11,7 @@ pub mod cache_lines;
 pub mod claim;
 mod cpus;
 mod futex_cost;
+mod herd;
 mod hot_potato;
 mod inheritance_approaches;
 mod invocation_chain;
@@ -168,7 +169,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 35] = [
+pub static EXPERIMENTS: [&Experiment; 36] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -178,6 +179,7 @@ pub static EXPERIMENTS: [&Experiment; 35] = [
     &latency::ipc_chain::EXPERIMENT,
     &latency::EXPERIMENT,
     &sections::EXPERIMENT,
+    &herd::EXPERIMENT,
     &trace_cost::EXPERIMENT,
     &restart::EXPERIMENT,
     &profile::EXPERIMENT,

@@ -16,6 +16,7 @@ pub mod futex_cost;
 pub mod fuzz;
 mod hashed;
 pub mod hello;
+pub mod herd;
 pub mod hostile;
 pub mod hostile_client;
 pub mod latency;

@@ -1,0 +1,5 @@
+//! The herd: the server of the thread under attack.
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::herd::server);
