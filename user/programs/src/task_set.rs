@@ -3,7 +3,7 @@
 
 use rt::prelude::*;
 use rt::thread::{self, Spec};
-use rt::{Slot, ipc, system, time};
+use rt::{Slot, ipc, reservation, system, time};
 use sync::{CeilingMutex, Ceilings, InheritMutex, Scope, ThreadId};
 
 /// Words of memory that each task has: its longest response, in ns, and its jobs.
@@ -11,6 +11,8 @@ const TASK: usize = 2;
 /// Where mutexes begin, and how many words each has.
 const MUTEXES: usize = 64;
 const MUTEX: usize = 4;
+/// Capabilities to the leaves of tasks that run on reservations.
+const LEAVES: [&str; 5] = ["leaf-0", "leaf-1", "leaf-2", "leaf-3", "leaf-4"];
 
 /// A task, as one of the parts between `|` of the argument `tasks` tells it: priority, period and
 /// first release (microseconds since boot), and steps with `;` between them.
@@ -58,14 +60,21 @@ impl Step {
 
 /// A thread for each task but the first, which the first thread carries out. Arguments `tasks`, and
 /// `until`, the instant (microseconds since boot) from which on no job is released. A memory of the
-/// domain's name;
-/// capability `server`, if steps ask it.
+/// domain's name; capability `server`, if steps ask it; for tasks on reservations `leaf-0`,
+/// `leaf-1`, ..., and `me`, the first thread.
 pub fn main(env: &Env) {
     let mut slots = env.slots();
     for n in 1..env.threads() {
         let task = Task::of(env, n).expect("the argument tells a task for each thread");
         let spec = Spec::further(env, n, task.priority);
-        thread::start(env, n, slots.fresh(), spec, (work, n as u64)).expect("there is a thread");
+        let slot = slots.fresh();
+        thread::start(env, n, slot, spec, (work, n as u64)).expect("there is a thread");
+        if let Some(leaf) = env.find_cap(LEAVES[n]) {
+            reservation::run_on(slot, leaf).expect("it may run there");
+        }
+    }
+    if let Some(leaf) = env.find_cap(LEAVES[0]) {
+        reservation::run_on(env.cap("me"), leaf).expect("it may run there");
     }
     work(env, 0);
 }
@@ -121,9 +130,13 @@ fn run(
     Ok(())
 }
 
-/// Works as long as each caller on `server` asks.
+/// Works as long as each caller on `server` asks. Argument `serves`: 1 if it says that it does.
 pub fn server(env: &Env) {
-    let server = Server::new(env.cap("server"));
+    let endpoint = env.cap("server");
+    if env.number("serves", 0) > 0 {
+        ipc::set_serving(endpoint, true).expect("it may receive there");
+    }
+    let server = Server::new(endpoint);
     server.run(|request| {
         system::work(request.words()[0]);
         Message::build(0)

@@ -8,9 +8,9 @@ use analysis::Random;
 use std::fmt::Write;
 
 /// When jobs begin, until when they are released and when responses are told, in us since boot.
-const BEGIN: u64 = 20_000;
-const UNTIL: u64 = BEGIN + 300_000;
-const END: u64 = UNTIL + 100_000;
+pub const BEGIN: u64 = 20_000;
+pub const UNTIL: u64 = BEGIN + 300_000;
+pub const END: u64 = UNTIL + 100_000;
 /// What a job executes beside its steps, and a section beside its work: calls of the program.
 const OF_JOB: u64 = 10;
 const OF_SECTION: u64 = 4;
@@ -65,7 +65,7 @@ pub fn set(seed: u64) -> String {
 }
 
 /// A number from one to another, both included.
-fn among(random: &mut Random, least: u64, most: u64) -> u64 {
+pub fn among(random: &mut Random, least: u64, most: u64) -> u64 {
     least + random.below(most - least + 1)
 }
 
@@ -103,7 +103,7 @@ fn execution(steps: &[(Way, u64)]) -> u64 {
 }
 
 /// Shares of the CPU that are `whole` together.
-fn shares(random: &mut Random, count: u64, whole: f64) -> Vec<f64> {
+pub fn shares(random: &mut Random, count: u64, whole: f64) -> Vec<f64> {
     let parts: Vec<f64> = (0..count).map(|_| 0.1 + random.uniform()).collect();
     let all: f64 = parts.iter().sum();
     parts.iter().map(|part| whole * part / all).collect()

@@ -4,6 +4,7 @@
 //! with these costs, and run.
 
 mod draw;
+mod lent;
 
 use super::builds::Builds;
 use super::job::{Class, Job};
@@ -20,22 +21,28 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// How many sets are run, in lots: the first seeds of each list, and where they begin.
 const USUAL: u64 = 6;
 const DEEP: u64 = 500;
+const DEEP_LENT: u64 = 100;
 const LOT: u64 = 25;
 
 /// The sets of every run, and those of a deep one.
 pub fn jobs() -> Vec<Job> {
-    let lot = |first: u64| lot(first, LOT).class(Class::Deep);
-    let deep = (0..DEEP / LOT).map(|number| lot(1_000 + number * LOT));
-    [lot_of_every_run()].into_iter().chain(deep).collect()
+    let deep = |sets, number| lot(sets, 1_000 + number * LOT, LOT).class(Class::Deep);
+    let usual = [DRAWN, LENT].map(|sets| lot(sets, 1, USUAL));
+    let shared = (0..DEEP / LOT).map(|number| deep(DRAWN, number));
+    let lent = (0..DEEP_LENT / LOT).map(|number| deep(LENT, number));
+    usual.into_iter().chain(shared).chain(lent).collect()
 }
 
-fn lot_of_every_run() -> Job {
-    lot(1, USUAL)
-}
+/// A manifest for each seed, and what such sets are called.
+type Sets = (&'static str, fn(u64) -> String);
 
-fn lot(first: u64, count: u64) -> Job {
-    let name = format!("{} from seed {first}: no response above its bound", sets(count));
+const DRAWN: Sets = ("", draw::set);
+const LENT: Sets = ("that lend reservations, ", lent::set);
+
+fn lot((kind, set): Sets, first: u64, count: u64) -> Job {
+    let name = format!("{} {kind}from seed {first}: no response above its bound", sets(count));
     let work = move |_: &mut _| {
+        let held = |seed| held(set, seed);
         let responses = (first..first + count).map(held).sum::<Result<usize>>()?;
         ensure!(responses > 0, "no task of these sets has a bound");
         Ok(())
@@ -51,12 +58,14 @@ fn sets(count: u64) -> String {
 
 /// Runs the set of a seed; how many responses were held against a bound. The manifest of one that
 /// fails is kept.
-fn held(seed: u64) -> Result<usize> {
+fn held(set: fn(u64) -> String, seed: u64) -> Result<usize> {
     let folder = state::path("task-sets");
     fs_err::create_dir_all(&folder)?;
-    let file = |ending: &str| folder.join(format!("{seed}.{ending}"));
+    let text = set(seed);
+    let name = text.split('"').nth(1).unwrap_or_default();
+    let file = |ending: &str| folder.join(format!("{name}.{ending}"));
     let (manifest, costs) = (file("toml"), file("json"));
-    fs_err::write(&manifest, draw::set(seed))?;
+    fs_err::write(&manifest, &text)?;
     let found = judged(&manifest, &costs);
     let (path, costs_path) = (manifest.display(), costs.display());
     let again = format!(
