@@ -69,7 +69,7 @@ pub fn main(env: &Env) {
         let spec = Spec::further(env, n, task.priority);
         let slot = slots.fresh();
         thread::start(env, n, slot, spec, (work, n as u64)).expect("there is a thread");
-        if let Some(leaf) = env.find_cap(LEAVES[n]) {
+        if let Some(leaf) = LEAVES.get(n).and_then(|name| env.find_cap(name)) {
             reservation::run_on(slot, leaf).expect("it may run there");
         }
     }
