@@ -27,7 +27,7 @@ pub const HIGHEST_THERE: u64 = LOW + 5;
 /// How long a loop lasts where there are several CPUs.
 const SPAN: u64 = 10 * MS;
 /// The share, in percent, that the highest thread keeps of what it has where nothing happens.
-pub const KEPT: u64 = 95;
+const KEPT: u64 = 95;
 /// That share if no other thread is there.
 const KEPT_ALONE: u64 = 98;
 
@@ -89,7 +89,7 @@ fn harmless_to_one(bench: &Bench, calls: impl Fn(u64) -> Result<(), Error>) -> C
 }
 
 /// Expects that the highest thread there keeps this share of its CPU.
-pub fn keeps(bench: &Bench, kept: u64, calls: impl Fn(u64) -> Result<(), Error>) -> Check {
+fn keeps(bench: &Bench, kept: u64, calls: impl Fn(u64) -> Result<(), Error>) -> Check {
     let highest = there(bench, HIGHEST_THERE, compute, Slot::NONE)?;
     bench.settle();
     for _ in 0..ATTEMPTS {

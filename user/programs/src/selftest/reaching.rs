@@ -1,17 +1,14 @@
 //! Changes that one CPU makes to waits of another one: that CPU is asked to follow if it runs
-//! nothing above, and only then. With one CPU there is no other to ask.
+//! nothing above. With one CPU there is no other to ask.
 
 use super::bench::*;
 use super::cpus::{cpus, there};
-use super::floods::{KEPT, keeps};
 use rt::abi::call::ThreadState;
 use rt::{Env, Slot, Words, system, thread};
 use sync::{InheritMutex, ThreadId};
 
-pub const CHECKS: Checks = &[
-    ("an owner there goes before what runs there once its waiter is above that", reaches),
-    ("an owner there whose waiter is below what runs there disturbs nothing", stays),
-];
+pub const CHECKS: Checks =
+    &[("an owner there goes before what runs there once its waiter is above that", reaches)];
 
 /// Where the mutex is in the common words.
 const MUTEX: usize = 8;
@@ -80,9 +77,4 @@ fn reaches(bench: &Bench) -> Check {
         thread::set_priority(waiter.slot, LOW)?;
     }
     Ok(())
-}
-
-fn stays(bench: &Bench) -> Check {
-    let [_, waiter] = pair(bench)?;
-    keeps(bench, KEPT, |n| thread::set_priority(waiter.slot, LOW + 1 + n % 2))
 }
