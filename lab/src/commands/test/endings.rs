@@ -106,8 +106,8 @@ fn on(machine: &'static dyn Machine) -> Vec<Job> {
     ];
     jobs.push(job("a guest in which all wait is ended with what each waits for", plain, stuck));
     jobs.push(job("so is one of several CPUs", plain, stuck_apart));
-    jobs.push(job("at a timeout each thread is told", plain, hang_with_waits));
     if machine.emulator().is_some() {
+        jobs.push(job("at a timeout each thread is told", plain, hang_with_waits));
         let unknown = Configuration { kernel: "nosuch", ..plain };
         jobs.push(job("a hanging guest is ended with a message", plain, hang));
         jobs.push(job("a kernel that is not in the image panics", unknown, panic_for_name));
