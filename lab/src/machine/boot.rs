@@ -4,6 +4,7 @@ use super::console::{self, Console, Input, Interrupts, Printed, RawTerminal};
 use super::memory::{SharedFile, WORD, word_at};
 use super::outcome::{Exit, Outcome, kernel_name};
 use super::standing::Standing;
+use super::watch::Watch;
 use super::{Emulator, Launch, Machine, Plugin, Remains, Samples, Sampling, Simulation, twin};
 use crate::failure::{did_you_mean, interrupted, usage};
 use crate::image::{self, Images};
@@ -12,7 +13,6 @@ use crate::live::Registration;
 use crate::symbols;
 use anyhow::{Context, Result, bail};
 use manifest::{Archive, System};
-use rustix::process::{self, Pid, Signal, WaitId, WaitIdOptions};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::io::Read;
@@ -24,9 +24,6 @@ use std::time::{Duration, Instant};
 
 /// How often the laboratory looks whether the emulator has ended.
 const POLL: Duration = Duration::from_millis(2);
-
-/// How often it looks whether all threads of several CPUs wait for ever.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// What to boot, and how.
 pub struct Boot<'a> {
@@ -192,9 +189,8 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
     let enter = |registration: &Registration| registration.enter(&memory.path(), nonce, &archive);
     let entered = boot.control.map(enter).transpose()?;
     let standing = || Standing::of(emulator, &boot.images.kernel, &memory);
-    // One CPU says itself that it is stuck.
-    let watched = (launch.cpus > 1).then(standing).transpose()?;
-    let (exit, console) = follow(emulator, &launch, boot.console, boot.timeout, watched.as_ref())?;
+    let watch = Watch::of(Some(standing()?), launch.cpus);
+    let (exit, console) = follow(emulator, &launch, boot.console, boot.timeout, watch)?;
     drop(entered);
     let threads = if waits(&exit) { standing()?.threads() } else { Ok(Vec::new()) };
     let mut memories = BTreeMap::new();
@@ -303,7 +299,7 @@ fn follow(
     launch: &Launch,
     console: Console,
     timeout: Option<Duration>,
-    watched: Option<&Standing>,
+    watch: Watch,
 ) -> Result<(Exit, String)> {
     let Console { show, input } = console;
     let program = machine.program();
@@ -332,7 +328,7 @@ fn follow(
         let guest = child.stdin.take().context("the emulator has no standard input")?;
         console::feed(guest, Arc::clone(&printed), input);
     }
-    let stopped = wait(&mut child, timeout, (&interrupts, &printed), watched);
+    let stopped = wait(&mut child, timeout, (&interrupts, &printed), watch);
     drop(terminal);
     if input != Input::User && matches!(stopped, Ok(Stopped::Forced(Exit::Interrupted))) {
         // No user is at this console: the whole command was meant.
@@ -361,26 +357,20 @@ fn wait(
     child: &mut Child,
     timeout: Option<Duration>,
     (interrupts, printed): (&Interrupts, &Printed),
-    watched: Option<&Standing>,
+    mut watch: Watch,
 ) -> Result<Stopped> {
     let started = Instant::now();
-    let mut looked = started;
     loop {
         let ended = child.try_wait()?;
         let forced = if interrupts.any() {
             Exit::Interrupted
         } else if let Some(status) = ended {
             return Ok(Stopped::Alone(status.code()));
-        } else if printed.is_stuck() {
+        } else if watch.finds_stuck(child, printed.takes_word()) {
             Exit::Stuck
         } else if timeout.is_some_and(|timeout| started.elapsed() > timeout) {
             Exit::Hang
-        } else if watched.is_some_and(|it| looked.elapsed() > LOOK && is_stuck(child, it)) {
-            Exit::Stuck
         } else {
-            if looked.elapsed() > LOOK {
-                looked = Instant::now();
-            }
             thread::sleep(POLL);
             continue;
         };
@@ -389,26 +379,6 @@ fn wait(
         child.wait()?;
         return Ok(Stopped::Forced(forced));
     }
-}
-
-/// Whether all threads of a machine of several CPUs wait for ever. It is stopped while that is
-/// looked at, unless a CPU is seen to be busy before.
-fn is_stuck(child: &Child, standing: &Standing) -> bool {
-    // While the kernel boots, its memory says nothing.
-    if !standing.idles().unwrap_or(false) {
-        return false;
-    }
-    let id = Pid::from_child(child);
-    let signal = |signal| process::kill_process(id, signal).is_ok();
-    if !signal(Signal::STOP) {
-        return false;
-    }
-    // All of its threads stand when it is told to be stopped; it may also have ended.
-    let how = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    let stands = process::waitid(WaitId::Pid(id), how).is_ok();
-    let stuck = stands && standing.is_stuck().unwrap_or(false);
-    signal(Signal::CONT);
-    stuck
 }
 
 /// An emulator that fails to start exits with the same code as a guest that ends well; what
@@ -430,7 +400,7 @@ fn blame(exit: Exit, console: &str, program: &str, complaints: &str) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Count, Debugger, Does, Finding, Platform};
+    use crate::machine::{Count, Debugger, Does, Finding, Platform, STUCK};
     use std::ffi::OsString;
 
     /// A machine whose emulator is the shell and whose kernel is a script.
@@ -523,7 +493,8 @@ mod tests {
             debugger: None,
             plugin: None,
         };
-        follow(&Script(script), &launch, Console::CAPTURE, Some(timeout), None).unwrap()
+        let watch = Watch::of(None, 1);
+        follow(&Script(script), &launch, Console::CAPTURE, Some(timeout), watch).unwrap()
     }
 
     const LONG: Duration = Duration::from_secs(60);
@@ -542,6 +513,14 @@ mod tests {
         let (exit, console) = run("echo begun; exec sleep 50", Duration::from_millis(300));
         assert_eq!((exit, console.as_str()), (Exit::Hang, "begun\n"));
         assert!(started.elapsed() < Duration::from_secs(40));
+    }
+
+    /// A program can print what the kernel does when all threads wait.
+    #[test]
+    fn what_is_printed_ends_no_run() {
+        let script = "echo every thread waits, and nothing will happen; sleep 1; exit 3";
+        let (exit, console) = run(script, LONG);
+        assert_eq!((exit, console), (Exit::Done(3), format!("{STUCK}\n")));
     }
 
     #[test]

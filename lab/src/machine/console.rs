@@ -41,7 +41,7 @@ impl Console {
 #[derive(Default)]
 pub struct Printed {
     text: Mutex<Vec<u8>>,
-    /// Whether the kernel has told that nothing will happen any more.
+    /// Whether it was told that nothing will happen any more.
     stuck: AtomicBool,
     grown: Condvar,
 }
@@ -71,9 +71,10 @@ impl Printed {
         })
     }
 
-    /// Whether the kernel has told that every thread waits for ever.
-    pub fn is_stuck(&self) -> bool {
-        self.stuck.load(Ordering::Relaxed)
+    /// Whether it was told since this was asked last that every thread waits for ever: by the
+    /// kernel, or by a program that prints the same.
+    pub fn takes_word(&self) -> bool {
+        self.stuck.swap(false, Ordering::Relaxed)
     }
 
     /// Everything, without carriage returns.

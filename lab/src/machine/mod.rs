@@ -15,6 +15,7 @@ mod samples;
 mod standing;
 pub mod topologies;
 mod twin;
+mod watch;
 pub mod words;
 mod x86_64;
 

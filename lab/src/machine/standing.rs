@@ -57,15 +57,19 @@ impl<'a> Standing<'a> {
         let mut all = Vec::new();
         for at in self.places(&kernel) {
             if self.byte(at + self.layout.thread_life)? == LIVE {
-                all.push(self.doing(at)?);
+                // One that was caught in the midst of a change is left out.
+                all.extend(self.doing(at));
             }
         }
         Ok(all)
     }
 
-    /// Whether no CPU runs a thread or has a timer that will interrupt.
+    /// Whether no CPU runs a thread or has a timer that will interrupt, and no device interrupts.
     pub fn idles(&self) -> Result<bool> {
         let kernel = self.kernel()?;
+        if self.half(kernel.address + self.layout.kernel_interrupts)? > 0 {
+            return Ok(false);
+        }
         let Layout { cpu_size, cpu_current, cpu_idle, cpu_armed, .. } = self.layout;
         for number in 0..kernel.cpus.1 {
             let cpu = kernel.cpus.0 + number * cpu_size;
@@ -78,19 +82,18 @@ impl<'a> Standing<'a> {
     }
 
     /// Whether all threads wait and nothing will end a wait: what [`Standing::idles`] says, no
-    /// thread is ready, some have blocked, and no device has an interrupt. The machine stands
-    /// still.
+    /// thread is ready or has a deadline, and some have blocked. The machine stands still.
     pub fn is_stuck(&self) -> Result<bool> {
-        let kernel = self.kernel()?;
-        let interrupts = self.half(kernel.address + self.layout.kernel_interrupts)?;
-        if interrupts > 0 || !self.idles()? {
+        if !self.idles()? {
             return Ok(false);
         }
+        let kernel = self.kernel()?;
         let mut any = false;
         for at in self.places(&kernel) {
             if self.byte(at + self.layout.thread_life)? == LIVE {
                 let word = self.state(at)?;
-                if word == ThreadState::Ready as u64 {
+                let flags = u64::from(self.half(at + self.layout.thread_flags)?);
+                if word == ThreadState::Ready as u64 || flags & self.layout.flag_deadline != 0 {
                     return Ok(false);
                 }
                 any |= word != ThreadState::Suspended as u64;

@@ -121,7 +121,8 @@ impl Why {
         let mut any = false;
         for resource in resources(noted.call) {
             let asked = asks(noted.call, noted.about, *resource);
-            let Some([used, all]) = used(*resource).filter(|[used, all]| used + asked > *all)
+            let Some([used, all]) =
+                used(*resource).filter(|[used, all]| used.saturating_add(asked) > *all)
             else {
                 continue;
             };
@@ -272,7 +273,7 @@ struct Sought<'a> {
 
 impl Write for Sought<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.found |= text.contains(self.name);
+        self.found |= text.split(|c: char| !c.is_alphanumeric()).any(|word| word == self.name);
         Ok(())
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::Env;
 use crate::noted::WORDS;
-use abi::PAGE;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 static NOTE: [AtomicU64; WORDS] = [const { AtomicU64::new(0) }; WORDS];
@@ -20,9 +19,6 @@ pub(crate) fn read() -> [u64; WORDS] {
 /// Whether an address, at which a thread has stood, is in the stack of the one that calls.
 pub(crate) fn is_own(env: &Env, stack: u64) -> bool {
     let own = crate::noted::stack();
-    match (env.stack_of(stack), env.stack_of(own)) {
-        // The program has laid out these stacks itself.
-        (None, None) => own.abs_diff(stack) < PAGE,
-        (before, now) => before == now,
-    }
+    // Of a stack that the manifest does not lay out it is not known where it ends.
+    env.stack_of(own).is_some_and(|now| env.stack_of(stack) == Some(now))
 }

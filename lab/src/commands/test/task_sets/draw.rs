@@ -262,17 +262,3 @@ fn reserved(random: &mut Random, text: &mut String, domains: &mut Vec<String>) {
         domains.push(name);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sets_are_manifests_and_a_seed_gives_one() {
-        for seed in 0..500 {
-            let text = set(seed);
-            assert_eq!(text, set(seed));
-            ::manifest::parse("set.toml", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        }
-    }
-}

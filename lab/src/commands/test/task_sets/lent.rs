@@ -134,17 +134,3 @@ pub fn set(seed: u64) -> String {
         arguments.join("|")
     )
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sets_are_manifests_and_a_seed_gives_one() {
-        for seed in 0..500 {
-            let text = set(seed);
-            assert_eq!(text, set(seed));
-            ::manifest::parse("set.toml", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        }
-    }
-}

@@ -148,6 +148,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn sets_are_manifests_and_a_seed_gives_one() {
+        for (seed, (_, set)) in (0..500).flat_map(|seed| [(seed, DRAWN), (seed, LENT)]) {
+            let text = set(seed);
+            assert_eq!(text, set(seed));
+            ::manifest::parse("set.toml", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        }
+    }
+
+    #[test]
     fn a_response_above_its_bound_is_found() {
         let responses = responses(
             "boot\ntasks 1: longest response 300 ns of 7 jobs\n\
