@@ -1,5 +1,6 @@
 //! The longest section and the worst wake-up of a run, by its trace.
 
+use super::Unrepeated;
 use crate::experiment::longest_section;
 use anyhow::{Context, Result, ensure};
 use serde::Serialize;
@@ -101,13 +102,14 @@ pub fn check(stretch: &Stretch, trace: &Trace, reads: &[bool]) -> Result<()> {
     let before = trace.moments[..stretch.last].iter().rev();
     for moment in before.take_while(inside) {
         let at = reads.len() - (end - moment.steps) as usize;
-        ensure!(
-            at == reads.len() || reads[at],
-            "the run did not repeat: {} steps before the end of the {}, the trace has a record, \
-             and the counter was not read",
-            end - moment.steps,
-            stretch.what.title()
-        );
+        let (steps, title) = (end - moment.steps, stretch.what.title());
+        let why = || {
+            Unrepeated(format!(
+                "{steps} steps before the end of the {title}, the trace has a record, and the \
+                 counter was not read"
+            ))
+        };
+        ensure!(at == reads.len() || reads[at], why());
     }
     Ok(())
 }
