@@ -32,7 +32,7 @@ impl<'a> Watch<'a> {
         Watch { standing, are_silent: cpus > 1, looked: Instant::now(), stood: false }
     }
 
-    /// Whether all threads wait for ever. One CPU has `told` so, if it is: then it is looked at once.
+    /// Whether all threads wait for ever. One CPU has `told` so, then it is looked at once.
     /// Several are looked at now and then, and must have stood twice: a CPU that the host has
     /// stopped between two timers looks as if it had none.
     pub fn finds_stuck(&mut self, child: &Child, told: bool) -> bool {

@@ -116,9 +116,9 @@ impl Env {
 
     /// Why a call of the calling thread has failed with this error, for people: which slot, right
     /// or quota it failed for, with the names of slots that the manifest gives. The error alone, if
-    /// another call that notes has failed since, the thread runs on a stack that the program has laid
-    /// out, or it is an error that depends on no such thing. Ask where the error is returned: the
-    /// calls that `docs/errors.md` lists note nothing, and what failed before them is told.
+    /// another call that notes has failed since, the thread runs on a stack that the program has
+    /// laid out, or it is an error that depends on no such thing. Ask where the error is returned:
+    /// the calls that `docs/errors.md` lists note nothing, and what failed before them is told.
     ///
     /// ```no_run
     /// # use rt::{Env, Rights, Slot, cap, println};

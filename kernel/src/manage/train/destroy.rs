@@ -80,7 +80,7 @@ impl<P: Port> Manager<'_, P> {
         let ends = |stack: &_| self.is_ending(*stack);
         let Some(stack) = self.activations_of(me).filter(ends).last() else { return false };
         self.begin_to_leave(me, stack);
-        if !self.leaves_nothing(me, stack) {
+        if !self.leaves_nothing(me, stack) || !self.gives_up_caller(me) {
             return true;
         }
         self.take_out(me, stack, Error::Destroyed);
