@@ -272,15 +272,15 @@ impl<P: Port> Manager<'_, P> {
             cpu.chosen_behind.set(false);
             cpu.settle();
             let decided = !cpu.resched.get() || cpu.chosen_behind.get();
+            must = decided && self.is_behind_followers(cpu.next.get());
+            if must {
+                continue;
+            }
+            cpu.resched.set(!decided);
             if decided {
-                // Steps, too, run while the deadlines above what is chosen interrupt.
                 cpu.rearm_if_lower(cpu.next.get());
             }
-            must = decided && self.is_behind_followers(cpu.next.get());
-            if !must {
-                cpu.resched.set(!decided);
-                return;
-            }
+            return;
         }
     }
 
