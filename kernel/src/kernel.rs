@@ -63,13 +63,13 @@ pub struct Kernel<P: Port> {
     pub chains: bool,
     /// The CPUs.
     pub cpus: Cell<&'static [Cpu<P>]>,
-    /// What [ids of threads](crate::manage::futex) are made with, so that they tell programs
+    /// What [ids](crate::manage::futex::identity) are made with, so that they tell programs
     /// nothing.
     pub secret: u64,
     /// The same of ids in shared memory.
     pub shared_key: Key,
-    /// Bits of a thread's index in its id.
-    pub index_bits: u32,
+    /// Bits of a place in an id.
+    pub place_bits: u32,
     /// TLB shootdowns that were requested so far.
     pub shootdowns: Cell<u64>,
 }

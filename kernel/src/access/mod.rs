@@ -53,7 +53,7 @@ pub(crate) struct Slot {
     /// Destructions and revocations. 64 bits do not wrap: at one a nanosecond they last for 584
     /// years, 32 bits for 4 seconds.
     generation: AtomicU64,
-    /// How many objects the slot has held: what the kernel's own ties remember.
+    /// How many objects the slot has held, or a stack visits: what the kernel's own ties remember.
     incarnation: Steady<u64>,
     pub(crate) life: Steady<Life>,
     /// Index of the next free slot, while this one is vacant.
@@ -155,10 +155,17 @@ impl<T> Ref<T> {
         self.0.slot.life.get()
     }
 
-    /// Which object of the slot's life this is. It changes when destruction begins.
+    /// Which object of the slot's life this is. It changes when destruction begins, and as often as
+    /// it is [renewed](Ref::renew).
     #[inline(always)]
     pub fn incarnation(self) -> u64 {
         self.0.slot.incarnation.get()
+    }
+
+    /// What was known by its incarnation is another thing from now on.
+    #[inline(always)]
+    pub(crate) fn renew(self, all: &Exclusive<'_>) {
+        self.0.slot.incarnation.set(all, self.incarnation() + 1);
     }
 
     pub(crate) fn pool_slot(self) -> &'static Slot {

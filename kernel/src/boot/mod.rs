@@ -195,7 +195,8 @@ fn carve_pools<P: Port>(
     let sizes = Sizes { cpus: count, reservations: size(Resource::Reservations) };
     let trees = (variant.carve)(arena, sizes, archive.slice())?;
     let irqs = arena.slice(port.irqs() as usize, |_, _| Some(Cell::new(None)))?;
-    let (secret, index_bits) = (port.stamp(), identity::index_bits(threads.size()));
+    let places = threads.size() + activations.size();
+    let (secret, place_bits) = (port.stamp(), identity::place_bits(places));
     let kernel = arena.one(Kernel {
         port,
         guards: P::LockPolicy::shared(count),
@@ -221,7 +222,7 @@ fn carve_pools<P: Port>(
         cpus: Cell::new(&[]),
         secret,
         shared_key: identity::shared_key(secret),
-        index_bits,
+        place_bits,
         shootdowns: Cell::new(0),
     })?;
     kernel.make_roots(&Exclusive::of_boot(arena));

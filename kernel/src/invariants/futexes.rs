@@ -3,6 +3,7 @@
 use super::live;
 use crate::access::{Exclusive, Ref};
 use crate::events::Machine;
+use crate::hidden::Key;
 use crate::list::{Linked, Ring};
 use crate::manage::futex::identity;
 use crate::object::Thread;
@@ -19,12 +20,16 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
     for at in live(threads) {
         let thread = all.open(at);
         let inherits = thread.inherit.waits.get().is_some();
+        let kept = thread.inside.get().is_some() && thread.futex.key.get() != Key::NONE;
+        assert!(!kept, "an id is kept for the next visit");
         let waits_here = thread.state.get() == State::Waiting;
         let waits = waits_here && !inherits;
         waiting += u32::from(waits);
         let has_id = |at: Ref<Thread<P>>, scope| {
-            let id = identity::id(machine.kernel, scope, at.domain.get(), at);
-            assert!(all.open(at).futex.id.get() == id, "a waiter has another scope's id");
+            let number = identity::where_it_is(machine.kernel, all, at);
+            let id = identity::id(machine.kernel, scope, at.domain.get(), number);
+            let same = all.open(at).futex.id.get() == id;
+            assert!(same, "a waiter has the id of another scope or visit");
         };
         // Senders wait in a turnstile, too, and no word names them.
         if waits_here && inherits {

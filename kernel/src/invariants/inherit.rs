@@ -2,6 +2,7 @@
 //! thread's effective priority is what follows from who waits for it, no wait leads back to where
 //! it began, and turnstiles are neither lost nor shared.
 
+use super::trains::home;
 use super::{live, tally};
 use crate::access::{Exclusive, Life, Ref};
 use crate::events::Machine;
@@ -9,7 +10,7 @@ use crate::leaf::LeafRef;
 use crate::manage::inherit::to_do;
 use crate::object::inherit::{ByEdge, ByFollower, ByWaiter, Kind, Turnstile};
 use crate::object::thread::{State, Wait, flag};
-use crate::object::{Activation, Domain, Endpoint, Thread};
+use crate::object::{Activation, Domain, Endpoint, Pooled, Thread};
 use crate::order::Order;
 use crate::port::Port;
 
@@ -130,9 +131,10 @@ fn turnstile<P: Port>(
         let same = ByEdge::all().filter(|other| turnstile.edge(*other).to.get() == Some(to));
         assert!(same.count() == 1, "a thread helps a condition twice");
         if turnstile.has_words() {
-            let visit = domain.and_then(|domain| visit_to(all, to, domain));
-            let visit = visit.expect("an owner or helper has left the domain");
-            assert!(visit == turnstile.visit.get(), "a mutex of another visit, or a helper on one");
+            let visit = turnstile.visit.get();
+            let stays = domain.is_some_and(|domain| stays_in(all, (to, visit), domain));
+            assert!(stays, "an owner or helper has left the domain");
+            assert!(visit.is_none() || which == ByEdge::OWNER, "a helper on a visit");
         }
     }
     messages(all, at, count);
@@ -225,7 +227,7 @@ fn messages<P: Port>(all: &Exclusive<'_>, at: Ref<Thread<P>>, count: u32) {
             let caller = turnstile.waiters.get().map(|caller| all.open(caller));
             let server = caller.and_then(|caller| caller.server.get());
             let saved = server.is_none();
-            let right = saved || server == turnstile.owner();
+            let right = saved || server == turnstile.owner().map(|(server, _)| server);
             assert!(right, "a caller lends to another thread than its server");
         }
     }
@@ -337,21 +339,14 @@ fn owned_on_a_visit<P: Port>(all: &Exclusive<'_>, owner: Ref<Thread<P>>, mutex: 
     assert!((visits > 0) == visit.is_some(), "a visit does not know its mutex");
 }
 
-/// The visit on which a thread is in a domain, or comes back to it; the inner none: it is at home
-/// there. `None`: neither.
-fn visit_to<P: Port>(
+/// Whether a thread is in a domain, or comes back to it, at home or on this visit.
+fn stays_in<P: Port>(
     all: &Exclusive<'_>,
-    at: Ref<Thread<P>>,
+    (at, visit): (Ref<Thread<P>>, Option<Ref<Activation<P>>>),
     domain: Ref<Domain<P>>,
-) -> Option<Option<Ref<Activation<P>>>> {
-    let thread = all.open(at);
-    let (mut here, mut inside, mut found) = (thread.domain.get(), thread.inside.get(), None);
-    while let Some(visit) = inside {
-        if here == domain {
-            found = Some(Some(visit));
-        }
-        here = all.open(visit).from.get()?;
-        inside = all.open(visit).outer.get();
-    }
-    if here == domain { Some(None) } else { found }
+) -> bool {
+    let Some(visit) = visit else { return home(all, at) == domain };
+    let mut inside =
+        core::iter::successors(all.open(at).inside.get(), |at| all.open(*at).outer.get());
+    all.open(visit).owner().get() == Some(domain) && inside.any(|at| at == visit)
 }

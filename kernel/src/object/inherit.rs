@@ -108,8 +108,8 @@ pub struct Turnstile<P: Port> {
     pub named: Cell<Option<Ref<Thread<P>>>>,
     /// Its address in the domain of all of them.
     pub address: Cell<u64>,
-    /// Of a mutex: the visit on which its owner is in the domain of those that wait; of a reply:
-    /// that on which its server has received the call. `None`: it is at home there.
+    /// Of a mutex: the visit on which its owner has locked it; of a reply: that on which its server
+    /// has received the call. `None`: it was at home.
     pub visit: Cell<Option<Ref<Activation<P>>>>,
     /// The first spare turnstile, or the next one.
     pub spare: Cell<Option<Ref<Thread<P>>>>,
@@ -121,9 +121,9 @@ impl<P: Port> Turnstile<P> {
         &self.edges[which.index()]
     }
 
-    /// The thread that owns the mutex.
-    pub fn owner(&self) -> Option<Ref<Thread<P>>> {
-        self.edge(ByEdge::OWNER).to.get()
+    /// The thread that owns the mutex, and the visit on which it does.
+    pub fn owner(&self) -> Option<(Ref<Thread<P>>, Option<Ref<Activation<P>>>)> {
+        self.edge(ByEdge::OWNER).to.get().map(|owner| (owner, self.visit.get()))
     }
 
     /// Whether it is that of a condition.

@@ -59,7 +59,8 @@ pub struct Waiter {
     pub heads: Cell<Option<Kind>>,
     /// The thread's id in that scope, which stands in the words while it heads its ring.
     pub id: Cell<u32>,
-    /// What the id was made with: it counts as long as that is the key of the scope.
+    /// What the id was made with: it counts as long as that is the key of the scope. On a visit, of
+    /// which there may be another one with that, [`Key::NONE`].
     pub key: Cell<Key>,
 }
 
@@ -76,7 +77,8 @@ impl Waiter {
         }
     }
 
-    /// Forgets the id: the next one is another thread's.
+    /// Forgets the id: the next one is another thread's, or that of a visit.
+    #[inline(always)]
     pub fn reset(&self) {
         self.key.set(Key::NONE);
     }

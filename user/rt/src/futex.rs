@@ -13,7 +13,8 @@ pub use abi::futex::{HELPERS, Scope, WAITERS};
 /// How futexes know the calling thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// Its id in those of its domain. It does not change, and means nothing elsewhere.
+    /// Its id in those of the domain that it is in. It means nothing elsewhere. At home it does not
+    /// change; each visit by a train has another one.
     pub own: u32,
     /// Its id in those of shared memory, of which the same is true.
     pub shared: u32,

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 use rt::futex::{self, Identity, Scope};
 
 /// The ids of the calling thread. Asking the kernel for them is a system call; a thread does so
-/// once, and passes them to what it locks.
+/// once at home, and once on each visit to another domain, and passes them to what it locks there.
 #[derive(Clone, Copy, Debug)]
 pub struct ThreadId {
     /// That in its domain, and in the high half the number of the domain: two values in all, which

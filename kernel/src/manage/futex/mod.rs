@@ -34,7 +34,7 @@ pub(super) struct Caller<P: Port> {
     pub thread: Ref<Thread<P>>,
     pub domain: Ref<Domain<P>>,
     pub scope: Scope,
-    key: Key,
+    pub key: Key,
 }
 
 impl<P: Port> Clone for Caller<P> {

@@ -8,7 +8,7 @@
 use super::Caller;
 use super::identity;
 use super::words::Words;
-use crate::access::{Life, Ref};
+use crate::access::Ref;
 use crate::hidden::Key;
 use crate::list::Ring;
 use crate::manage::Manager;
@@ -29,8 +29,8 @@ impl<P: Port> Manager<'_, P> {
         self.id_now(caller.thread, caller.key)
     }
 
-    /// The id of a thread in the scope with this key, in which it waits next, if it does: as it was
-    /// made before, if that was for the same scope.
+    /// The id of a thread in the scope with this key, in which it waits next, if it does: at home
+    /// as it was made before, if that was for the same scope.
     #[inline(always)]
     fn id_now(&self, thread: Ref<Thread<P>>, key: Key) -> u32 {
         let waiter = &self.all.open(thread).futex;
@@ -43,9 +43,13 @@ impl<P: Port> Manager<'_, P> {
     #[cold]
     #[inline(never)]
     fn make_id(&self, thread: Ref<Thread<P>>, key: Key) {
-        let waiter = &self.all.open(thread).futex;
-        waiter.id.set(identity::id_by(self.kernel, key, thread));
-        waiter.key.set(key);
+        let body = self.all.open(thread);
+        let number = identity::where_it_is(self.kernel, &self.all, thread);
+        body.futex.id.set(identity::hidden(key, number));
+        // The next visit has another one with the same key.
+        if body.inside.get().is_none() {
+            body.futex.key.set(key);
+        }
     }
 
     /// A thread is going to wait in its own domain's scope, by its id in that.
@@ -89,13 +93,9 @@ impl<P: Port> Manager<'_, P> {
         kind: Kind,
         (key, id): (u64, u32),
     ) -> Option<Ref<Thread<P>>> {
-        let (at, _) = identity::shown(self.kernel, caller.key, id)?;
+        let at = self.waiter(caller.key, id)?;
         let thread = self.all.open(at);
-        // Who heads a queue waits, and has had its id since it began.
-        if thread.futex.heads.get() != Some(kind)
-            || thread.futex.id.get() != id
-            || at.life() != Life::Live
-        {
+        if thread.futex.heads.get() != Some(kind) {
             return None;
         }
         let target = thread.futex.target.get();

@@ -1,6 +1,6 @@
 //! Waiting: `MUTEX_WAIT` and `COND_WAIT` (S2H-15, S2H-16). O(1), and O(log n) with a deadline.
 
-use super::{Caller, Outcome, Until, WAITERS, identity};
+use super::{Caller, Outcome, Until, WAITERS};
 use crate::manage::Manager;
 use crate::object::thread::flag;
 use crate::object::waiter::{Kind, Target};
@@ -69,10 +69,7 @@ impl<P: Port> Manager<'_, P> {
     fn note_wait_for(&self, caller: Caller<P>, (kind, at): (Kind, u64), owner: u32) {
         let (what, owner) = match kind {
             Kind::Condition => (Awaited::Condition, None),
-            Kind::Mutex => {
-                let found = identity::thread(self.kernel, caller.scope, caller.domain, owner);
-                (Awaited::Mutex, found.filter(|_| owner != 0))
-            }
+            Kind::Mutex => (Awaited::Mutex, self.named(caller, owner).map(|(thread, _)| thread)),
         };
         self.note_wait(caller.thread, (what, at), owner);
     }

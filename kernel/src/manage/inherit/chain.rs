@@ -5,8 +5,9 @@
 use super::follow::to_do;
 use crate::access::Ref;
 use crate::manage::Manager;
+use crate::manage::futex::identity::Named;
+use crate::object::Thread;
 use crate::object::inherit::ByEdge;
-use crate::object::{Domain, Thread};
 use crate::port::Port;
 use abi::futex::HELPERS;
 
@@ -228,24 +229,23 @@ impl<P: Port> Manager<'_, P> {
         Some(to)
     }
 
-    /// A thread owns a mutex of this domain, whose first waiter has this key; or it is to answer
-    /// the call that has reached it there.
-    pub(super) fn own(
-        &self,
-        mutex: Ref<Thread<P>>,
-        owner: Ref<Thread<P>>,
-        domain: Ref<Domain<P>>,
-        key: u8,
-    ) {
+    /// A thread at home, or on a visit, owns a mutex, whose first waiter has this key; or it is to
+    /// answer the call that has reached it there.
+    pub(super) fn own(&self, mutex: Ref<Thread<P>>, (owner, visit): Named<P>, key: u8) {
         let (turnstile, which) = (self.turnstile(mutex), ByEdge::OWNER);
         self.kernel.waits.change();
         turnstile.set_edge(which, Some(owner), true);
         self.lenders(which).insert(self.all.open(owner).inherit.lenders(which), mutex, key);
-        let visit = self.visit_to(owner, domain);
         turnstile.visit.set(visit);
         if let Some(visit) = visit {
             self.all.open(visit).owned.push_back(mutex);
         }
+    }
+
+    /// Whether a thread owns a mutex where it is.
+    #[inline(never)]
+    pub(super) fn owns(&self, at: Ref<Thread<P>>, mutex: Ref<Thread<P>>) -> bool {
+        self.turnstile(mutex).owner() == Some(self.here(at))
     }
 
     /// A thread does not own a mutex any more.

@@ -5,7 +5,7 @@ use super::follow::to_do;
 use crate::access::Ref;
 use crate::manage::Manager;
 use crate::manage::futex::words::Words;
-use crate::manage::futex::{Caller, Outcome, Until, identity};
+use crate::manage::futex::{Caller, Outcome, Until};
 use crate::object::Thread;
 use crate::object::inherit::{ByEdge, Kind};
 use crate::port::Port;
@@ -54,11 +54,8 @@ impl<P: Port> Manager<'_, P> {
     /// The thread with this id that may help conditions in the caller's domain: it belongs there,
     /// wherever it is.
     pub(super) fn helper(&self, caller: Caller<P>, id: u32) -> Option<Ref<Thread<P>>> {
-        if id == 0 {
-            return None;
-        }
-        let found = identity::named(self.kernel, Scope::Domain, caller.domain, id);
-        found.filter(|at| self.home_of(*at) == caller.domain)
+        let (thread, visit) = self.named(caller, id)?;
+        visit.is_none().then_some(thread)
     }
 
     /// Whom the caller is to lend its priority to: the helpers that the kernel knows while others

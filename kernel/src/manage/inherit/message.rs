@@ -78,7 +78,7 @@ impl<P: Port> Manager<'_, P> {
         let reply = self.bring(me, None);
         self.turnstile(reply).kind.set(Kind::Reply);
         self.stand_in((me, key), reply);
-        self.own(reply, server, self.domain_of(server), key);
+        self.own(reply, self.here(server), key);
         key
     }
 

@@ -84,8 +84,9 @@ impl<P: Port> Manager<'_, P> {
         &self.all.open(at).inherit.turnstile
     }
 
-    /// The id of a thread in mutexes of its domain.
+    /// The id of a thread where it is, in mutexes of that domain.
     fn local_id(&self, thread: Ref<Thread<P>>) -> u32 {
-        identity::id(self.kernel, Scope::Domain, self.domain_of(thread), thread)
+        let number = identity::where_it_is(self.kernel, &self.all, thread);
+        identity::id(self.kernel, Scope::Domain, self.domain_of(thread), number)
     }
 }

@@ -77,7 +77,7 @@ impl<P: Port> Manager<'_, P> {
         let mutex = self.described(caller, (address, false), words)?;
         let owner = self.local_id(caller.thread);
         let owns = match mutex {
-            Some(mutex) => self.turnstile(mutex).owner() == Some(caller.thread),
+            Some(mutex) => self.owns(caller.thread, mutex),
             None => words.first() & !WAITERS == owner,
         };
         match owns {
@@ -109,7 +109,7 @@ impl<P: Port> Manager<'_, P> {
         let others = self.turnstile(condition).waiters.get().is_some();
         // The last one takes the condition's turnstile along.
         let ended = (!others).then(|| self.settle(condition));
-        self.join_mutex((waiter, key), (first.mutex, me), first.place);
+        self.join_mutex((waiter, key), (first.mutex, self.here(me)), first.place);
         let helpers = ended.unwrap_or_else(|| self.settle(condition));
         first.place.1.set_first(first.owner | WAITERS);
         // The owner before the helpers, of which it is mostly one.

@@ -3,8 +3,9 @@
 
 use crate::access::Ref;
 use crate::manage::Manager;
+use crate::manage::futex::identity::Named;
 use crate::manage::futex::words::Words;
-use crate::manage::futex::{Caller, Outcome, Until, identity};
+use crate::manage::futex::{Caller, Outcome, Until};
 use crate::object::Thread;
 use crate::object::thread::{State, flag};
 use crate::port::Port;
@@ -33,7 +34,7 @@ impl<P: Port> Manager<'_, P> {
         let found = self.described(caller, (at, false), words)?;
         let owner = match found {
             Some(mutex) => self.turnstile(mutex).owner(),
-            None => self.owner_of(caller, state & !WAITERS),
+            None => self.named(caller, state & !WAITERS),
         };
         let Some(owner) = owner else {
             // It has ended with the mutex, before any thread waited for that.
@@ -43,18 +44,18 @@ impl<P: Port> Manager<'_, P> {
             words.release(self.local_id(me));
             return Ok(Outcome::Done(OWNER_DIED));
         };
-        let may_wait = self.may_wait(me, owner)?;
+        let may_wait = self.may_wait(me, owner.0)?;
         if until.is_some_and(|until| until <= self.kernel.port.now()) {
             return Err(Error::Timeout);
         }
         if !may_wait || self.makes_room() || !self.limits_wait(me, until) {
             return Ok(Outcome::Preempted);
         }
-        self.note_wait(me, (Awaited::InheritMutex, at), Some(owner));
+        self.note_wait(me, (Awaited::InheritMutex, at), Some(owner.0));
         self.begin_wait(me);
         let key = self.key_of(me);
         self.join_mutex((me, key), (found, owner), (at, words));
-        self.lend_to([Some(owner), None, None, None], key);
+        self.lend_to([Some(owner.0), None, None, None], key);
         Ok(Outcome::Blocked)
     }
 
@@ -96,27 +97,6 @@ impl<P: Port> Manager<'_, P> {
         false
     }
 
-    /// The thread with this id that is in the caller's domain, or comes back to it, and is not
-    /// taken out of it.
-    fn owner_of(&self, caller: Caller<P>, id: u32) -> Option<Ref<Thread<P>>> {
-        let found = identity::named(self.kernel, Scope::Domain, caller.domain, id);
-        found.filter(|at| id != 0 && self.stays_in(*at, caller.domain))
-    }
-
-    /// Whether the thread in the caller's domain that had this id is ending, and has not yet left
-    /// its CPU. Of other domains' threads the caller learns nothing, and waits for none.
-    fn runs_on_still(&self, caller: Caller<P>, id: u32) -> bool {
-        let ending = identity::ending(self.kernel, caller.domain, id);
-        let found = ending.filter(|at| id != 0 && self.domain_of(*at) == caller.domain);
-        found.is_some_and(|at| !self.is_off_cpu(at))
-    }
-
-    /// The thread in the caller's domain that has this id.
-    fn waiter_in(&self, caller: Caller<P>, id: u32) -> Option<Ref<Thread<P>>> {
-        let found = identity::thread(self.kernel, Scope::Domain, caller.domain, id);
-        found.filter(|_| id != 0)
-    }
-
     /// The turnstile of the mutex or condition at an address, by what its words say.
     ///
     /// # Errors
@@ -132,10 +112,11 @@ impl<P: Port> Manager<'_, P> {
         if id == 0 {
             return Ok(None);
         }
-        let named = self.waiter_in(caller, id).ok_or(Error::BrokenQueue)?;
+        let named = self.waiter(caller.key, id).ok_or(Error::BrokenQueue)?;
         let found = self.all.open(named).inherit.waits.get().ok_or(Error::BrokenQueue)?;
         let turnstile = self.turnstile(found);
         let meant = turnstile.named.get() == Some(named)
+            && self.domain_of(named) == caller.domain
             && turnstile.address.get() == at
             && turnstile.is_condition() == condition;
         meant.then_some(Some(found)).ok_or(Error::BrokenQueue)
@@ -146,13 +127,13 @@ impl<P: Port> Manager<'_, P> {
     pub(super) fn join_mutex(
         &self,
         (me, key): (Ref<Thread<P>>, u8),
-        (found, owner): (Option<Ref<Thread<P>>>, Ref<Thread<P>>),
+        (found, owner): (Option<Ref<Thread<P>>>, Named<P>),
         (address, words): (u64, Words),
     ) {
         let mutex = self.bring(me, found);
         self.queue_up((me, key), mutex, (address, words));
         match found {
-            None => self.own(mutex, owner, self.domain_of(me), key),
+            None => self.own(mutex, owner, key),
             Some(_) => _ = self.reorder(mutex),
         }
     }

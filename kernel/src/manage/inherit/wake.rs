@@ -26,7 +26,7 @@ impl<P: Port> Manager<'_, P> {
             words.release(0);
             return Ok(Outcome::Done(0));
         };
-        if self.turnstile(mutex).owner() != Some(me) {
+        if !self.owns(me, mutex) {
             return Err(Error::WrongState);
         }
         if self.makes_room() || !self.follow_to(mutex) {
@@ -55,7 +55,7 @@ impl<P: Port> Manager<'_, P> {
         self.take_along(heir, mutex);
         let next = self.waiters().first(&turnstile.waiters);
         if let Some(next) = next {
-            self.own(mutex, heir, self.domain_of(next), self.waiters().key(next));
+            self.own(mutex, self.here(heir), self.waiters().key(next));
         }
         if turnstile.named.get() == Some(heir) {
             turnstile.named.set(next);

@@ -72,6 +72,11 @@ impl<P: Port> Manager<'_, P> {
         activation.depth.set(depth + 1);
         activation.thread.set(Some(at));
         activation.over.set(false);
+        if P::FUTEXES {
+            // Another visit, by another id.
+            stack.renew(&self.all);
+            thread.futex.reset();
+        }
         activation.from.set(Some(thread.domain.get()));
         // The buffer is not mapped there, and what lies in it is not for the code there.
         activation.buffer_at.set(thread.buffer_at.replace(0));

@@ -63,6 +63,7 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// The domain that a thread belongs to, wherever it is.
+    #[inline(never)]
     pub(crate) fn home_of(&self, at: Ref<Thread<P>>) -> Ref<Domain<P>> {
         let outermost = self.activations_of(at).last();
         let from = outermost.and_then(|at| self.all.open(at).from.get());
@@ -78,39 +79,27 @@ impl<P: Port> Manager<'_, P> {
         core::iter::once(self.domain_of(at)).chain(before)
     }
 
-    /// Whether a thread is in a domain, or will come back to it, and is not taken out of there.
-    pub(in crate::manage) fn stays_in(&self, at: Ref<Thread<P>>, domain: Ref<Domain<P>>) -> bool {
-        let (mut here, mut found) = (self.domain_of(at), false);
-        for visit in self.activations_of(at) {
-            let visit = self.all.open(visit);
+    /// Whether a thread is on a visit, or will come back to it, and is not taken out of it.
+    pub(in crate::manage) fn stays_on(
+        &self,
+        at: Ref<Thread<P>>,
+        visit: Ref<Activation<P>>,
+    ) -> bool {
+        let mut found = false;
+        for at in self.activations_of(at) {
+            found |= at == visit;
             // With a domain it leaves all that it has entered from there.
-            found = (found || here == domain) && !visit.over.get();
-            let Some(from) = visit.from.get() else { return false };
-            here = from;
+            if found && self.all.open(at).over.get() {
+                return false;
+            }
         }
-        found || here == domain
+        found
     }
 
     /// Whether the train of an activation is ending.
     pub(super) fn is_ending(&self, visit: Ref<Activation<P>>) -> bool {
         let train = self.all.open(visit).train.get();
         train.is_some_and(|train| train.life() == Life::Dying)
-    }
-
-    /// The outermost activation by which a thread is in a domain that is not its own.
-    pub(in crate::manage) fn visit_to(
-        &self,
-        at: Ref<Thread<P>>,
-        domain: Ref<Domain<P>>,
-    ) -> Option<Ref<Activation<P>>> {
-        let (mut here, mut found) = (self.domain_of(at), None);
-        for visit in self.activations_of(at) {
-            if here == domain {
-                found = Some(visit);
-            }
-            here = self.all.open(visit).from.get()?;
-        }
-        found.filter(|_| here != domain)
     }
 
     /// Whether a thread is in the domain of a train by way of it.

@@ -13,7 +13,6 @@ use abi::futex::{Scope, WAITERS, number};
 use abi::{Error, PAGE};
 use kernel::access::{Life, Ref};
 use kernel::list::Ring;
-use kernel::manage::futex::identity;
 use kernel::object::Thread;
 use kernel::object::thread::{State, Waiting, flag};
 use kernel::object::waiter::Kind;
@@ -88,8 +87,7 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
     }
 
     fn id(&self, realm: Realm, thread: Id) -> u32 {
-        let at = self.at(thread);
-        identity::id(self.board.machine.kernel, realm.scope(), at.domain.get(), at)
+        self.board.id(realm.scope(), thread)
     }
 
     /// Both words of a pair, as they are in memory.

@@ -10,7 +10,6 @@ use abi::{Error, PAGE};
 use kernel::access::Ref;
 use kernel::invariants;
 use kernel::list::Ring;
-use kernel::manage::futex::identity;
 use kernel::object::Thread;
 use kernel::object::thread::{State, Waiting};
 use kernel::object::waiter::Kind;
@@ -40,8 +39,7 @@ fn reference(board: &Machine, thread: u32) -> Ref<Thread<Host>> {
 }
 
 fn id(board: &Machine, scope: Scope, thread: u32) -> u64 {
-    let at = reference(board, thread);
-    identity::id(board.machine.kernel, scope, at.domain.get(), at).into()
+    board.id(scope, thread).into()
 }
 
 /// Threads 4, 3 and 2, in this order, wait for what thread 1, the lowest, owns; each is told by a

@@ -32,7 +32,6 @@ use abi::call::{Call, NOTHING, Timeout};
 use abi::futex::{HELPERS, Scope, WAITERS, helpers, number};
 use abi::reservation::Inheritance;
 use kernel::access::Ref;
-use kernel::manage::futex::identity;
 use kernel::object::Thread;
 use kernel::object::inherit::ByEdge;
 use kernel::object::thread::State;
@@ -52,8 +51,7 @@ fn reference<S: System<Port = Host>>(board: &Board<S>, thread: u32) -> Ref<Threa
 }
 
 fn id<S: System<Port = Host>>(board: &Board<S>, thread: u32) -> u32 {
-    let at = reference(board, thread);
-    identity::id(board.machine.kernel, Scope::Domain, at.domain.get(), at)
+    board.id(Scope::Domain, thread)
 }
 
 /// Where a tree orders threads: the priority whose leaf it uses.

@@ -70,7 +70,7 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
         cpus: Cell::new(&[]),
         secret: 0,
         shared_key: Key::default(),
-        index_bits: 8,
+        place_bits: 8,
         shootdowns: Cell::new(0),
     };
     let kernel = arena.one(kernel)?;

@@ -7,6 +7,7 @@ use super::host::{Event, Host, Shutdown};
 use super::pages;
 use abi::Info;
 use abi::call::Call;
+use abi::futex::Scope;
 use abi::message::FaultKind;
 use abi::trace;
 use kernel::access::{Exclusive, Ref};
@@ -19,6 +20,7 @@ use kernel::invariants;
 use kernel::ipc::fast::{FoundCall, FoundExchange, FoundReplyWait};
 use kernel::ipc::kind;
 use kernel::ipc::left::Found;
+use kernel::manage::futex::identity;
 use kernel::object::thread::flag;
 use kernel::object::{Domain, Thread};
 use kernel::system::System;
@@ -118,6 +120,27 @@ impl<S: System<Port = Host>> Board<S> {
     pub fn open<R>(&self, look: impl FnOnce(&Exclusive<'_>) -> R) -> R {
         let core = self.core();
         look(&core.section.exclusive())
+    }
+
+    /// The id of a thread where it is, in a scope of the domain there.
+    pub fn id(&self, scope: Scope, thread: u32) -> u32 {
+        let (kernel, at) = (self.machine.kernel, self.thread_at(thread));
+        let number = identity::where_it_is(kernel, &whole(), at);
+        identity::id(kernel, scope, at.domain.get(), number)
+    }
+
+    /// The id of a thread in mutexes of a domain: where it is, if that is there, else at home.
+    pub fn id_in(&self, domain: u32, thread: u32) -> u32 {
+        let (kernel, at) = (self.machine.kernel, self.thread_at(thread));
+        if at.domain.get().index() == domain {
+            return self.id(Scope::Domain, thread);
+        }
+        let domain = kernel.domains.get(domain).expect("a domain of that index");
+        identity::id(kernel, Scope::Domain, domain, identity::at_home(kernel, at))
+    }
+
+    fn thread_at(&self, thread: u32) -> Ref<Thread<Host>> {
+        self.machine.kernel.threads.get(thread).expect("a thread of that index")
     }
 
     /// Checks the core's invariants, as often as there is time for.

@@ -12,7 +12,6 @@ use abi::futex::{NO_CEILING, Scope, WAITERS, helpers, number};
 use abi::message::{BUFFER_RECEIVE_SLOT, BUFFER_SEND_RIGHTS, BUFFER_SEND_SLOT, FaultKind as Kind};
 use abi::{Info, Kind as Object, PAGE, USER_TOP, train};
 use kernel::fault::Fault;
-use kernel::manage::futex::identity;
 use kernel::object::thread::{State, flag};
 use kernel::port::Port;
 use kernel::system::System;
@@ -336,9 +335,7 @@ impl<S: System<Port = Host>> Program<'_, S> {
 
     /// The id of a thread in its domain.
     fn id_of(&self, thread: u32) -> u32 {
-        let kernel = self.board.machine.kernel;
-        let at = kernel.threads.get(thread).expect("a thread of that index");
-        identity::id(kernel, Scope::Domain, at.domain.get(), at)
+        self.board.id(Scope::Domain, thread)
     }
 
     /// Mostly that of a thread of the same domain.

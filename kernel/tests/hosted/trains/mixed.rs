@@ -17,7 +17,6 @@ use abi::reservation::Inheritance;
 use abi::{Info, Rights};
 use kernel::access::{Life, Ref};
 use kernel::fault::Fault;
-use kernel::manage::futex::identity;
 use kernel::object::Thread;
 use kernel::object::thread::{State, flag};
 use kernel::port::Port as _;
@@ -84,10 +83,7 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
 
     /// The id of a thread in a domain.
     fn id(&self, domain: u64, thread: u64) -> u32 {
-        let kernel = self.board.machine.kernel;
-        let at = kernel.threads.get(thread as u32).expect("a thread of that index");
-        let domain = kernel.domains.get(domain as u32).expect("a domain of that index");
-        identity::id(kernel, Scope::Domain, domain, at)
+        self.board.id_in(domain as u32, thread as u32)
     }
 
     /// A thread, mostly one that belongs to this domain.

@@ -9,10 +9,7 @@ use abi::call::{Call, Timeout, exchange};
 use abi::futex::{NO_CEILING, OWNER_DIED, Scope, WAITERS, helpers, number};
 use abi::message::FaultKind;
 use abi::{Error, Rights};
-use kernel::access::Ref;
 use kernel::fault::Fault;
-use kernel::manage::futex::identity;
-use kernel::object::Thread;
 use kernel::object::thread::State;
 use kernel::port::Port as _;
 use kernel::system::{DirectLazy, Fastpath, System};
@@ -22,14 +19,9 @@ type Machine = Board<DirectLazy<Host>>;
 /// The first word of thread 1's message buffer that is a mutex.
 const MUTEX: usize = 300;
 
-fn reference<S: System<Port = Host>>(board: &Board<S>, thread: u32) -> Ref<Thread<Host>> {
-    board.machine.kernel.threads.get(thread).expect("a thread of that index")
-}
-
 /// The id of a thread where it is.
 fn id<S: System<Port = Host>>(board: &Board<S>, thread: u32) -> u32 {
-    let at = reference(board, thread);
-    identity::id(board.machine.kernel, Scope::Domain, at.domain.get(), at)
+    board.id(Scope::Domain, thread)
 }
 
 fn mutex(call: Call, expected: u32) -> Regs {
@@ -71,21 +63,27 @@ fn visited<S: System<Port = Host>>() -> Board<S> {
     board
 }
 
-/// A visitor waits by its id in the domain that it is in, at home by the one that it has there: the
-/// invariants know both.
+/// A visitor waits by an id of its visit, at home by the one that it has there: the invariants know
+/// both.
 #[test]
 fn a_visitor_waits_by_another_id() {
+    for scope in [Scope::Domain, Scope::Shared] {
+        waits_by_another_id(scope);
+    }
+}
+
+fn waits_by_another_id(scope: Scope) {
     let board: Machine = visited();
     let waits = |holder: u32| {
         let until = board.host.now() + 100_000;
         let at = buffer(u64::from(holder)) + 8 * MUTEX as u64;
         let taken = u64::from(WAITERS | 5);
         board.write(holder, MUTEX, taken);
-        let call = number(Call::MutexWait, Scope::Domain, Timeout::At);
+        let call = number(Call::MutexWait, scope, Timeout::At);
         board.does(2, Regs::call(call, &[at, taken, until]));
         assert_eq!(board.thread(2).state.get(), State::Waiting);
         let named = board.read(holder, MUTEX) >> 32;
-        assert_eq!(named, id(&board, 2).into(), "the words name it");
+        assert_eq!(named, board.id(scope, 2).into(), "the words name it");
         board.check();
         board.wait(100_000);
         board.sees(2, Err(Error::Timeout));
@@ -97,6 +95,9 @@ fn a_visitor_waits_by_another_id() {
     assert!(inside != home && waits(1) == inside);
     board.succeeds(2, back(0, [0; 4]));
     assert_eq!(waits(2), home);
+    board.succeeds(2, enter(1, [0; 4]));
+    let again = waits(1);
+    assert!(again != home && again != inside);
 }
 
 /// Thread 3, which waits, owns the mutex now, and knows that its owner has left.
@@ -219,6 +220,119 @@ fn a_visitor_is_taken_out_with_a_mutex() {
         inherits(&board);
         assert!(board.thread(2).inside.get().is_none());
     }
+}
+
+/// A visit of thread 2 ends in some way, while thread 4 runs, which sleeps behind that.
+type End = fn(&Machine);
+
+fn returns(board: &Machine) {
+    board.does(4, sleep(u64::MAX));
+    board.succeeds(2, back(0, [0; 4]));
+}
+
+fn faults(board: &Machine) {
+    board.does(4, sleep(u64::MAX));
+    board.fault(Fault { kind: FaultKind::Memory, detail: 0x123, code: 4 });
+    board.settle();
+    board.sees(2, Err(Error::Faulted));
+}
+
+fn is_cancelled(board: &Machine) {
+    let slot = THREAD + 2;
+    board.succeeds(4, system(Call::ThreadSuspend, &[slot]));
+    board.succeeds(4, system(Call::ThreadExchange, &[slot, 0, 0, 0, 0, exchange::CANCEL]));
+    board.succeeds(4, system(Call::ThreadResume, &[slot]));
+    board.does(4, sleep(u64::MAX));
+    board.sees(2, Err(Error::Cancelled));
+}
+
+/// Takes the mutex, whose owner is gone, as a library does.
+fn takes_over(board: &Machine, thread: u32) {
+    let pair = board.read(1, MUTEX) | u64::from(WAITERS);
+    assert!(pair as u32 & !WAITERS != id(board, thread), "thread {thread} owns it already");
+    board.write(1, MUTEX, pair);
+    board.does(thread, mutex(Call::InheritWait, pair as u32));
+    board.sees(thread, Ok(()));
+    assert_eq!(board.regs.get().args[0], OWNER_DIED);
+    assert_eq!(board.read(1, MUTEX), id(board, thread).into());
+}
+
+/// A visit ends with a mutex that no thread waits for. The thread enters again on the same stack:
+/// on that visit it does not own the mutex, and whichever thread locks it next learns what has
+/// happened.
+#[test]
+fn a_visit_that_is_over_owns_nothing() {
+    let ends = [returns as End, faults, is_cancelled];
+    for (end, next) in ends.into_iter().flat_map(|end| [2, 3].map(|next| (end, next))) {
+        let board = locked(&[(1, 10), (2, 20), (1, 30), (1, 40)]);
+        let stack = board.thread(2).inside.get();
+        board.wait(1_000_000);
+        board.does(3, sleep(5_000_000));
+        board.wait(1_000_000);
+        end(&board);
+        board.succeeds(2, enter(1, [0; 4]));
+        assert!(board.thread(2).inside.get() == stack, "another stack");
+        if next == 3 {
+            board.wait(2_000_000);
+        }
+        takes_over(&board, next);
+        board.check_all();
+    }
+}
+
+/// Threads 1 and 3 of a domain. Thread 1 owns a mutex of that at home, is inside another domain,
+/// and from there inside its own again, where another visit may own the second mutex.
+fn goes_round() -> Machine {
+    let board: Machine = boot(&[(1, 10), (2, 20), (1, 30)]);
+    board.does(3, sleep(1_000_000));
+    board.succeeds(2, create(2, 2));
+    board.succeeds(2, grant(DOMAIN, 2, Rights::ALL));
+    board.does(2, sleep(u64::MAX));
+    board.succeeds(1, create(1, 2));
+    board.succeeds(1, grant(DOMAIN + 1, 1, Rights::ALL));
+    lock(&board, 1);
+    board.succeeds(1, enter(2, [0; 4]));
+    board.succeeds(1, enter(1, [0; 4]));
+    board
+}
+
+/// What a thread owns at home is not its own on a visit there: it neither gives it up nor waits for
+/// itself.
+#[test]
+fn a_visit_at_home_is_another_owner() {
+    let board = goes_round();
+    let home = board.read(1, MUTEX) as u32;
+    assert_ne!(id(&board, 1), home);
+    board.fails(1, mutex(Call::InheritWake, 0), Error::WrongState);
+    board.write(1, MUTEX, (home | WAITERS).into());
+    board.fails(1, mutex(Call::InheritWait, home | WAITERS), Error::SelfSend);
+    board.wait(1_000_000);
+    board.does(3, mutex(Call::InheritWait, home | WAITERS));
+    assert_eq!((board.running(), urgency(&board, 1)), (Some(1), 30));
+    board.fails(1, mutex(Call::InheritWake, 0), Error::WrongState);
+    board.succeeds(1, back(0, [0; 4]));
+    board.succeeds(1, back(0, [0; 4]));
+    board.does(1, mutex(Call::InheritWake, 0));
+    board.sees(3, Ok(()));
+    assert_eq!(board.regs.get().args[0], 0);
+}
+
+/// What a thread has locked on a visit to its own domain goes to the one that waits when the visit
+/// ends, though the thread is in that domain still.
+#[test]
+fn a_visit_at_home_ends_with_a_mutex() {
+    let board = goes_round();
+    let at = buffer(1) + 8 * (MUTEX + 1) as u64;
+    board.write(1, MUTEX + 1, id(&board, 1).into());
+    board.wait(1_000_000);
+    let marked = board.read(1, MUTEX + 1) as u32 | WAITERS;
+    board.write(1, MUTEX + 1, marked.into());
+    board.does(3, mutex_at(at, marked));
+    assert_eq!((board.running(), urgency(&board, 1)), (Some(1), 30));
+    board.does(1, back(0, [0; 4]));
+    board.sees(3, Ok(()));
+    assert_eq!(board.regs.get().args[0], OWNER_DIED);
+    assert_eq!(urgency(&board, 1), 10);
 }
 
 /// It is resumed between two steps of that: it runs nothing of the domain any more, in which its

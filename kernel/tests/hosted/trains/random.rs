@@ -15,7 +15,6 @@ use abi::futex::{NO_CEILING, Scope, WAITERS, helpers, number};
 use abi::message::FaultKind;
 use abi::{Info, Rights};
 use kernel::fault::Fault;
-use kernel::manage::futex::identity;
 use kernel::port::Port as _;
 use kernel::system::{DirectLazy, Fastpath, IpcHeap, Slowpath, StrictEager, System, Tree};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -112,11 +111,7 @@ fn condition<S: System<Port = Host>>(board: &Board<S>, rng: &Rng, me: u32) -> Re
     let kernel = board.machine.kernel;
     let at = kernel.threads.get(me).expect("a thread of that index");
     let domain = at.domain.get();
-    let id = |thread| {
-        let at = kernel.threads.get(thread).expect("a thread of that index");
-        identity::id(kernel, Scope::Domain, domain, at)
-    };
-    let any = || id(1 + rng.below(u64::from(KEEPER) - 1) as u32);
+    let any = || board.id_in(domain.index(), 1 + rng.below(u64::from(KEEPER) - 1) as u32);
     let (address, seen) = pair(board, domain.index(), 302 + rng.below(2) as usize);
     let word = 300 + rng.below(2) as usize;
     let (mutex, state) = pair(board, domain.index(), word);
@@ -129,9 +124,12 @@ fn condition<S: System<Port = Host>>(board: &Board<S>, rng: &Rng, me: u32) -> Re
             (Call::InheritCondWait, kind, &[address, seen & 0xffff_ffff, mutex, until, one, two])
         }
         3..5 => {
-            if rng.once_in(2) && state as u32 & !WAITERS != id(me) && state >> 32 == 0 {
+            if rng.once_in(2)
+                && state as u32 & !WAITERS != board.id(Scope::Domain, me)
+                && state >> 32 == 0
+            {
                 let holder = [1, 3, 5][domain.index() as usize - 1];
-                board.write(holder, word, id(me).into());
+                board.write(holder, word, board.id(Scope::Domain, me).into());
             }
             (Call::InheritRequeue, Timeout::Never, &[address, rng.below(2)])
         }
@@ -152,7 +150,7 @@ fn lock<S: System<Port = Host>>(board: &Board<S>, rng: &Rng, me: u32) -> Regs {
         Regs::call(number(call, Scope::Domain, kind), &[address, args[0], args[1]])
     };
     let pair = board.read(holder, word);
-    let id = identity::id(board.machine.kernel, Scope::Domain, domain, at);
+    let id = board.id(Scope::Domain, me);
     if rng.once_in(40) {
         board.write(holder, word, rng.pick(&[0, pair.rotate_right(32), pair & !0xff]));
     } else if pair == 0 {

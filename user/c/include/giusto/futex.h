@@ -25,7 +25,7 @@ static inline uint64_t giusto_futex_number(uint64_t call, struct giusto_limit li
     return call | (uint64_t)limit.timeout << GIUSTO_SEND_TIMEOUT_SHIFT;
 }
 
-/** The calling thread's id in futexes of its domain. */
+/** The calling thread's id in futexes of the domain that it is in; on each visit another one. */
 static inline uint32_t giusto_futex_identity(void)
 {
     struct giusto_arguments in = {{GIUSTO_FACT_IDENTITY}, {0}};

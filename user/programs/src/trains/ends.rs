@@ -2,10 +2,12 @@
 //! further on in another domain.
 
 use abi::call::Fact;
+use core::mem::forget;
 use rt::prelude::*;
 use rt::train::{self, Entry, Visitor};
 use rt::{Rights, Slot, Wait, Words, cap, domain, system, thread};
 use service::{Capability, service};
+use sync::{InheritMutex, RecursiveMutex, Scope, ThreadId};
 
 /// Where visitors, and the first domain that they enter, are given what they enter by.
 const GATE: Slot = Slot(40);
@@ -22,7 +24,7 @@ pub trait Gate {
     fn open(&mut self) -> Result<Capability, Error>;
 }
 
-/// Words that all domains share.
+/// Words that all domains share, and behind them [`LOCKS`].
 #[derive(Clone, Copy)]
 enum Common {
     /// The number of the round.
@@ -44,24 +46,58 @@ fn add(board: Words, word: Common) {
 }
 
 /// What a visitor does inside.
-const DEEDS: [&str; 6] = ["returns", "runs", "sleeps", "calls", "goes round", "goes on"];
+const DEEDS: [&str; 7] = ["returns", "runs", "sleeps", "calls", "goes round", "goes on", "locks"];
+
+/// Where the mutexes are that visitors lock in each domain: so many words for each visitor, the
+/// last of which says whether it has locked them before.
+const LOCKS: usize = 16;
+const EACH: usize = InheritMutex::WORDS + RecursiveMutex::WORDS + 1;
+const VISITORS: usize = 4;
+
+/// A visitor locks its mutexes of a domain for the rest of its visit. Whether they were free, or if
+/// it has locked them on an earlier visit, one tells that its owner has ended, and the other is
+/// taken.
+fn locks(board: Words, domain: u64, visitor: u64) -> bool {
+    let mine = LOCKS + EACH * (domain as usize * VISITORS + visitor as usize);
+    let words = board.part(mine, EACH);
+    let inheriting = InheritMutex::new(words.part(0, InheritMutex::WORDS));
+    let behind = words.part(InheritMutex::WORDS, RecursiveMutex::WORDS);
+    let recursive = RecursiveMutex::new(behind, Scope::Domain);
+    let me = ThreadId::current();
+    let died = inheriting.lock_within(me, Wait::ZERO).map(|guard| {
+        let died = guard.owner_died();
+        guard.make_consistent();
+        forget(guard);
+        died
+    });
+    let locked = recursive.lock_within(me, Wait::ZERO).map(forget);
+    let again = words.get(EACH - 1) != 0;
+    words.set(EACH - 1, 1);
+    let expected = if again { Err(Error::Timeout) } else { Ok(()) };
+    died == Ok(again) && locked == expected
+}
 
 struct Inside;
 
 impl Entry for Inside {
     type Question = [u64; 4];
     type Answer = [u64; 4];
-    fn enter(visitor: Visitor, [deed, depth, ..]: [u64; 4]) -> [u64; 4] {
+    fn enter(visitor: Visitor, [deed, depth, number, _]: [u64; 4]) -> [u64; 4] {
         let board = visitor.env().mem("board");
         let further = |deed: &str, depth: u64| {
             let deed = DEEDS.iter().position(|other| *other == deed).expect("a deed") as u64;
-            train::call(GATE, [deed, depth, 0, 0], Wait::NEVER)
+            train::call(GATE, [deed, depth, number, 0], Wait::NEVER)
         };
         match DEEDS[deed as usize] {
             "returns" => return [depth + 1, 0, 0, 0],
             // Where that train ends first, the thread is here again.
             "goes round" if depth < 3 => _ = further("goes round", depth + 1),
             "goes on" => _ = further("runs", 0),
+            "locks" => {
+                let wrong = !locks(board, visitor.argument, number);
+                board.add(Common::Wrong as usize, wrong.into());
+                add(board, Common::Inside);
+            }
             _ => add(board, Common::Inside),
         }
         loop {
@@ -82,13 +118,14 @@ impl Gate for Server {
         _ = cap::delete(self.1);
         _ = cap::delete(GATE);
         let stacks = self.0.mem(self.0.arg("stacks").expect("its stacks"));
-        train::export::<Inside>(&self.0, self.1, stacks, STACKS, 0)?;
+        let domain = self.0.number("number", 0);
+        train::export::<Inside>(&self.0, self.1, stacks, STACKS, domain)?;
         Ok(Capability::grant(self.1, Rights::ALL))
     }
 }
 
 /// A domain that is entered: capability `gate`; memory `board`, and that which the argument
-/// `stacks` names.
+/// `stacks` names; argument `number`, from 0 on.
 pub fn entered(env: &Env) {
     let mut server = Server(*env, env.slots().fresh());
     let why = rt::Server::new(env.cap("gate"))
@@ -108,12 +145,12 @@ pub fn visitor(env: &Env) {
         }
         thread::migrate(env.cap("self"), (number + round) % cpus).expect("any CPU");
         let deed = (number + round / 4) % DEEDS.len() as u64;
-        let mut came = train::call(GATE, [deed, 0, 0, 0], Wait::NEVER);
+        let mut came = train::call(GATE, [deed, 0, number, 0], Wait::NEVER);
         if came == Ok([1, 0, 0, 0]) {
             add(board, Common::Inside);
         }
         while came == Ok([1, 0, 0, 0]) {
-            came = train::call(GATE, [deed, 0, 0, 0], Wait::NEVER);
+            came = train::call(GATE, [deed, 0, number, 0], Wait::NEVER);
         }
         // In a thread that was not inside when the train ended, its capability is stale.
         let stale = DEEDS[deed as usize] == "returns" && came == Err(Error::Stale);
@@ -199,7 +236,7 @@ pub fn judge(env: &Env) {
         domains: [env.cap("first"), env.cap("second")],
         gates: [gate("gate-1"), gate("gate-2")],
         trains: [first.slot(), second.slot()],
-        visitors: 4,
+        visitors: VISITORS as u64,
         round: 0,
     };
     let mut random = crate::random::Random::new(env.number("seed", 1));
