@@ -132,22 +132,20 @@ impl<P: Port> Manager<'_, P> {
     #[inline(never)]
     pub(in crate::manage) fn named(&self, caller: Caller<P>, id: u32) -> Option<Named<P>> {
         let (place, shown) = self.shown(caller.key, id);
-        let (thread, visit) = match self.kernel.threads.get(place) {
-            Some(thread) => (thread, None),
-            None => (self.visitor(place)?, self.visit_at(place)),
+        let (thread, visit) = (self.thread_at(place)?, self.visit_at(place));
+        let incarnation = visit.map_or(thread.incarnation(), |visit| visit.incarnation());
+        let same = number(self.kernel, place, incarnation) == shown && id != 0 && id & WAITERS == 0;
+        // What is made up is refused before it is looked where the thread is.
+        if !same || thread.life() != Life::Live || thread.has(flag::ENDED) {
+            return None;
+        }
+        let domain = match visit {
+            None => Some(self.home_of(thread)),
+            Some(visit) if self.stays_on(thread, visit) => self.all.open(visit).owner().get(),
+            Some(_) => None,
         };
-        let (incarnation, domain) = match visit {
-            None => (thread.incarnation(), Some(self.home_of(thread))),
-            Some(visit) if self.stays_on(thread, visit) => {
-                (visit.incarnation(), self.all.open(visit).owner().get())
-            }
-            Some(_) => return None,
-        };
-        let lives = thread.life() == Life::Live && !thread.has(flag::ENDED);
         let there = caller.scope == Scope::Shared || domain == Some(caller.domain);
-        let same = number(self.kernel, place, incarnation) == shown;
-        let is_id = id != 0 && id & WAITERS == 0;
-        (is_id && lives && there && same).then_some((thread, visit))
+        (there && domain.is_some()).then_some((thread, visit))
     }
 
     /// A thread where it is now.
