@@ -162,14 +162,8 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
         core.do_early_requests();
     }
     let mut now = core.kernel.port.now();
-    // What is less urgent than the thread that runs, or than what is served here, waits. Where a
-    // decision was left to this interrupt, the highest ready thread counts.
-    let running = core.cpu.next.get().priority.get();
-    let mut floor = if core.cpu.resched.get() { core.cpu.highest.get() } else { running };
-    if S::Port::SMP {
-        // Others ask for decisions as well, which the thread that runs may win.
-        floor = floor.max(running);
-    }
+    // What is less urgent than the thread that runs, or than what is served here, waits.
+    let mut floor = core.urgency_to_serve();
     let deadlines = &core.cpu.deadlines;
     core.upgrade_if(|| deadlines.is_due(now, floor));
     // What is left over, and a tick that is put off, interrupt again at once.
@@ -267,6 +261,26 @@ impl<S: System> Entry<S> {
             self.choose();
         }
         self.leave()
+    }
+
+    /// How urgent a deadline is at least that an interrupt serves: as what runs. Where a decision
+    /// was left to that interrupt, the highest ready thread counts.
+    #[inline(always)]
+    fn urgency_to_serve(&self) -> i16 {
+        let cpu = self.cpu;
+        let running = match S::Scheduler::TREE {
+            true => cpu.urgency_of_running(cpu.next.get()),
+            false => cpu.next.get().priority.get(),
+        };
+        if !cpu.resched.get() {
+            return running;
+        }
+        let highest = match S::Scheduler::TREE {
+            true => cpu.trees.highest_ready(cpu.number).min(u8::MAX.into()),
+            false => cpu.highest.get(),
+        };
+        // Others ask for decisions as well, which the thread that runs may win.
+        if S::Port::SMP { highest.max(running) } else { highest }
     }
 
     /// Serves what is due. False: an interrupt goes first, and it stays due.

@@ -291,7 +291,7 @@ impl<P: Port> Checker<'_, '_, P> {
         }
     }
 
-    /// Each sleeper is among the deadlines of its CPU, a thread at its priority.
+    /// Each sleeper is among the deadlines of its CPU, a thread as urgent as it is.
     fn deadlines(&self) {
         let kernel = self.machine.kernel;
         let mut found = 0;
@@ -300,8 +300,7 @@ impl<P: Port> Checker<'_, '_, P> {
                 found += 1;
                 let (owner, current) = match sleeper {
                     TimerEntry::Thread(thread) => {
-                        let thread = self.all.open(thread);
-                        (thread.cpu.get(), thread.priority.get())
+                        (thread.cpu.get(), cpu.urgency_of_sleeper(thread))
                     }
                     TimerEntry::Timer(timer) if P::SMP => {
                         (self.all.open(timer).cpu.get(), priority)

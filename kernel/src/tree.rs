@@ -233,6 +233,42 @@ impl<P: Port> Trees<P> {
         self.plain + cpu * PRIORITIES as u32 + u32::from(priority as u8)
     }
 
+    /// How urgent the deadlines of a thread are: as its priority, or that of the leaf that it is
+    /// lent. Those of a thread that has a reservation, is lent one, or owes an answer are as urgent
+    /// as any: what is promised to it may depend on when it is released.
+    ///
+    /// This goes by nothing but the thread's own state, so that what changes it is known.
+    pub fn urgency_of_sleeper(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> i16 {
+        let lent = thread.lent.get(owner);
+        let priority = match lent.node.checked_sub(self.plain) {
+            _ if lent.is_none() => 0,
+            Some(number) => number as u8,
+            None => u8::MAX,
+        };
+        let has_more = !thread.reservation.get(owner).is_none() || thread.caller.get().is_some();
+        match has_more {
+            true => u8::MAX.into(),
+            false => thread.own_priority.get().max(priority.into()),
+        }
+    }
+
+    /// How urgent a deadline is at least that interrupts what a CPU runs: a thread that is, or was
+    /// last, in this leaf.
+    #[inline(always)]
+    pub fn urgency_of_running(&self, cpu: u32, leaf: u32) -> i16 {
+        match leaf.checked_sub(self.plain) {
+            Some(number) => (number as u8).into(),
+            None => self.urgency_of_node(cpu),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn urgency_of_node(&self, cpu: u32) -> i16 {
+        let priority = self.with(|tree| tree.priority_of_running(cpu as usize));
+        priority.unwrap_or(-1).min(u8::MAX.into())
+    }
+
     /// Whether this is a leaf of threads that have no reservation.
     pub fn is_plain(&self, leaf: u32) -> bool {
         leaf >= self.plain

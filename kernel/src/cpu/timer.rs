@@ -29,11 +29,11 @@ impl<P: Port> Cpu<P> {
     /// its instant if it is more urgent than the thread that runs, else behind the tick point too.
     /// The tick starts then, so that lower deadlines do not interrupt more than once a tick.
     pub(crate) fn overlooks(&self, at: u64, priority: i16) -> bool {
-        let running = self.current.get().priority.get();
+        let running = self.urgency_of_running(self.current.get());
         // A decision to come programs the timer, and its interrupt is on its way.
         let is_to_decide = self.floor.get() == ALL_DEFERRED && self.resched.get();
-        // Where a tree orders threads, all deadlines interrupt alike.
-        if priority > running || (P::TREE && self.trees.exist()) {
+        // Where a tree orders threads, an equal one may belong to what is more urgent.
+        if priority > running || (priority == running && self.trees.exist()) {
             return !is_to_decide && self.armed.get() > at;
         }
         // An equal one is not among those that the timer is programmed for exactly either.
@@ -99,7 +99,7 @@ impl<P: Port> Cpu<P> {
     #[inline(always)]
     fn defer_below(&self, next: Ref<Thread<P>>, now: u64) {
         let (tick, first) = (self.tick_at.get(), self.deadlines.first());
-        let floor = next.priority.get();
+        let floor = self.urgency_of_running(next);
         let urgent = self.deadlines.first_from(floor);
         if self.none_to_defer(now) || (first == urgent && !self.defers(now)) {
             self.floor.set(NONE_DEFERRED);
@@ -109,6 +109,26 @@ impl<P: Port> Cpu<P> {
         // A switch to a lower thread is a full decision now, under strict priorities.
         self.raise(floor - 1);
         self.program(tick.min(self.next_tick(now)), urgent);
+    }
+
+    /// How urgent a deadline of a thread is, or of a timer that it sets: as the thread.
+    #[inline(always)]
+    pub(crate) fn urgency_of_sleeper(&self, thread: Ref<Thread<P>>) -> i16 {
+        match self.trees.exist() {
+            true => self.trees.urgency_of_sleeper(self, thread),
+            false => thread.priority.get(),
+        }
+    }
+
+    /// How urgent a deadline is at least that interrupts this thread, which runs, or is to.
+    #[inline(always)]
+    pub(crate) fn urgency_of_running(&self, thread: Ref<Thread<P>>) -> i16 {
+        let priority = thread.priority.get();
+        // The idle thread, which is below all others, has no leaf.
+        match self.trees.exist() && priority >= 0 {
+            true => self.trees.urgency_of_running(self.number, thread.leaf.get(self)),
+            false => priority,
+        }
     }
 
     /// Programs the timer for a tick or a deadline, whichever is first.
@@ -141,14 +161,13 @@ impl<P: Port> Cpu<P> {
         }
     }
 
-    /// Adds a deadline. A thread is as urgent as its priority; a timer is as the thread that sets
-    /// it is then.
+    /// Adds a deadline. A timer is as urgent as the thread that sets it is then.
     #[inline(never)]
     pub fn sleep(&self, at: u64, sleeper: TimerEntry<P>) {
-        let priority = match sleeper {
-            TimerEntry::Thread(thread) => thread.priority.get(),
-            TimerEntry::Timer(_) => self.current.get().priority.get(),
-        };
+        let priority = self.urgency_of_sleeper(match sleeper {
+            TimerEntry::Thread(thread) => thread,
+            TimerEntry::Timer(_) => self.current.get(),
+        });
         self.deadlines.insert(at, sleeper, priority);
         if self.floor.get() == NONE_DEFERRED || at < self.armed.get() {
             self.rearm();

@@ -5,7 +5,6 @@ use super::Manager;
 use crate::access::Ref;
 use crate::cost::CostEvent;
 use crate::object::Thread;
-use crate::object::deadlines::TimerEntry;
 use crate::object::thread::{State, Turn, Wait, flag};
 use crate::port::Port;
 use crate::tree::DONATIONS;
@@ -137,20 +136,17 @@ impl<P: Port> Manager<'_, P> {
         if let Some(endpoint) = sending {
             (senders.insert)(endpoint, at);
         }
-        // Behind the ready queue: while it is not among the deadlines, no timer is programmed.
-        if let Some(until) = cpu.deadlines.remove(TimerEntry::Thread(at)) {
-            self.sleep(until, at);
-        }
         if thread.runnable() {
             self.reconsider_priority(at, before);
         }
         self.caller_changed(at);
     }
 
-    /// A thread has lost its caller, or uses other time than before: whichever thread works for it
-    /// in the end follows.
+    /// A thread has another priority or reservation, has lost its caller, or is of another CPU: its
+    /// deadline is as urgent as it is now, and whichever thread works for it in the end follows.
     #[inline(always)]
     pub(crate) fn caller_changed(&self, at: Ref<Thread<P>>) {
+        self.sleep_anew(at);
         if P::TREE {
             if P::FUTEXES && self.kernel.trees.may_lend() {
                 return self.propagate(at);

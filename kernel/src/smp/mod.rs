@@ -160,10 +160,23 @@ impl<P: Port> Manager<'_, P> {
         if self.cpu.is_same(cpu) {
             return cpu.sleep(until, TimerEntry::Thread(thread));
         }
-        let priority = thread.priority.get();
+        let priority = cpu.urgency_of_sleeper(thread);
         cpu.deadlines.insert(until, TimerEntry::Thread(thread), priority);
         if cpu.overlooks(until, priority) {
             self.cpu.send_ipi(cpu);
+        }
+    }
+
+    /// The deadline of a thread, if it has one, is as urgent as the thread is now. Behind the ready
+    /// queue: while it is not among the deadlines, no timer is programmed.
+    #[inline(never)]
+    pub(crate) fn sleep_anew(&self, at: Ref<Thread<P>>) {
+        let (deadline, cpu) = (&self.all.open(at).deadline, self.cpu_of(at));
+        if deadline.queued()
+            && deadline.priority() != cpu.urgency_of_sleeper(at)
+            && let Some(until) = cpu.deadlines.remove(TimerEntry::Thread(at))
+        {
+            self.sleep(until, at);
         }
     }
 

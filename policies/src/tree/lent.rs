@@ -91,6 +91,16 @@ impl Tree<'_> {
         priority.try_into().ok()
     }
 
+    /// The priority below its root of what a CPU runs: 0 if that is in the class that all CPUs
+    /// share, or runs where all else is idle; -1: it runs nothing. There must be such a CPU.
+    pub fn priority_of_running(&self, cpu: usize) -> i16 {
+        match self.cpus[cpu] {
+            TreeCpu { running: NIL, .. } => -1,
+            TreeCpu { running, behind: NIL, .. } => self.priority_below_root(NodeId(running)),
+            _ => 0,
+        }
+    }
+
     /// The priority of a leaf, or of the class that it is in, below the root of its CPU: 0 if that
     /// has another policy, or if there is no such node. O(depth).
     pub fn priority_below_root(&self, NodeId(mut at): NodeId) -> i16 {

@@ -25,9 +25,14 @@ impl<P: Port> Manager<'_, P> {
     /// CPU. The first waiters of all mutexes and conditions that are looked at are compared, and
     /// where these are few their next ones as well.
     pub(super) fn decide_lent(&self, at: Ref<Thread<P>>) {
+        self.kernel.trees.set_lent(&self.all, at, self.leaf_to_lend(at));
+        self.sleep_anew(at);
+    }
+
+    fn leaf_to_lend(&self, at: Ref<Thread<P>>) -> LeafRef {
         let (trees, inherit) = (&self.kernel.trees, &self.all.open(at).inherit);
         if !inherit.is_awaited() {
-            return trees.set_lent(&self.all, at, LeafRef::NONE);
+            return LeafRef::NONE;
         }
         let mut count = 0;
         self.look_at(inherit, |_| count += 1);
@@ -41,8 +46,7 @@ impl<P: Port> Manager<'_, P> {
                 first = Some(first.map_or(leaf, |first| self.rather(at, leaf, first)));
             }
         });
-        let lent = first.map_or(LeafRef::NONE, |leaf| trees.name(NodeId(leaf)));
-        trees.set_lent(&self.all, at, lent);
+        first.map_or(LeafRef::NONE, |leaf| trees.name(NodeId(leaf)))
     }
 
     /// Calls `visit` for what is looked at for a thread: by each edge that leads to it the first

@@ -9,7 +9,7 @@ use crate::support::archive::TICK;
 use crate::support::board::Board;
 use crate::support::host::Host;
 use crate::support::scene::{THREAD, boot, system};
-use abi::call::Call;
+use abi::call::{Call, exchange};
 use abi::reservation::Inheritance;
 use kernel::system::Tree;
 
@@ -20,6 +20,14 @@ const ROW: u32 = 8;
 const LAST: u32 = ROW + 1;
 /// One above all of them.
 const ABOVE: u32 = LAST + 1;
+
+/// A thread ends the wait of another one.
+fn cancel(board: &Machine, me: u32, thread: u32) {
+    let slot = THREAD + u64::from(thread);
+    board.succeeds(me, system(Call::ThreadSuspend, &[slot]));
+    board.succeeds(me, system(Call::ThreadExchange, &[slot, 0, 0, 0, 0, exchange::CANCEL]));
+    board.succeeds(me, system(Call::ThreadResume, &[slot]));
+}
 
 fn row(until: [u64; 2]) -> Machine {
     super::row(ROW, 10, until)
@@ -55,9 +63,10 @@ fn interrupts_are_served_between_the_steps() {
 fn a_thread_above_does_not_wait_for_the_others() {
     let board = row([2 * TICK, TICK]);
     board.wait(TICK);
-    lock_until(&board, LAST, ROW as usize, Some(2 * TICK));
+    lock(&board, LAST, ROW as usize);
     assert_eq!((board.running(), effective(&board, 1)), (Some(1), 10 * LAST as i16));
     board.wait(TICK);
+    cancel(&board, ABOVE, LAST);
     assert_eq!((board.running(), follows(&board)), (Some(ABOVE), true));
     assert_eq!(effective(&board, 1), 10 * LAST as i16, "what it was lent");
     board.check_all();
@@ -94,8 +103,9 @@ fn a_thread_between_runs_behind_what_is_above() {
 fn a_thread_that_ends_follows_no_more() {
     let board = row([2 * TICK, TICK]);
     board.wait(TICK);
-    lock_until(&board, LAST, ROW as usize, Some(2 * TICK));
+    lock(&board, LAST, ROW as usize);
     board.wait(TICK);
+    cancel(&board, ABOVE, LAST);
     assert_eq!((board.running(), follows(&board)), (Some(ABOVE), true));
     for thread in 1..=ROW {
         let end = [THREAD + u64::from(thread)];
@@ -112,10 +122,10 @@ fn a_thread_that_ends_follows_no_more() {
 /// lent.
 #[test]
 fn a_helper_that_is_lent_to_and_follows_changes_its_leaf() {
-    let (helper, waits, lends) = (1, 2, 3);
+    let (waits, helper, lends) = (1, 2, 3);
     let mut left = 0;
     for polls in 0..20 {
-        let board: Machine = boot(&[(1, 10), (1, 20), (1, 30)]);
+        let board: Machine = boot(&[(1, 20), (1, 20), (1, 30)]);
         board.machine.kernel.trees.set_inheritance(Inheritance::Charged);
         let condition = |until| cond_wait(100, 0, 101, until, [id(&board, helper), 0, 0, 0]);
         board.does(lends, sleep(TICK));

@@ -11,6 +11,7 @@ use abi::call::{Call, REPLY, Setting, exchange};
 use abi::reservation::{Budget, Inheritance, Policy, Server, Share, Timing};
 use abi::{Error, Info};
 use kernel::leaf::LeafRef;
+use kernel::object::deadlines::TimerEntry;
 use kernel::port::Port;
 use kernel::system::Tree;
 use policies::tree::NodeId;
@@ -341,7 +342,12 @@ pub(super) fn reserve_directly(board: &Machine, own: &[(u32, NodeId)]) {
     let trees = &board.machine.kernel.trees;
     board.open(|all| {
         for (thread, leaf) in own {
-            reference(board, *thread).reservation.set(all, trees.name(*leaf));
+            let at = reference(board, *thread);
+            at.reservation.set(all, trees.name(*leaf));
+            let (deadlines, sleeper) = (&board.machine.cpu.deadlines, TimerEntry::Thread(at));
+            if let Some(until) = deadlines.remove(sleeper) {
+                deadlines.insert(until, sleeper, trees.urgency_of_sleeper(all, at));
+            }
         }
     });
 }

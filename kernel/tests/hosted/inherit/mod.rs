@@ -21,6 +21,7 @@ mod releases;
 mod sections;
 mod servers;
 mod set;
+mod sleepers;
 mod stories;
 
 use crate::support::board::Board;

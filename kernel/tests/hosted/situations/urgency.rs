@@ -15,7 +15,7 @@ use abi::object::Resource;
 use kernel::object::thread::State;
 use kernel::port::Port;
 use kernel::system::{
-    DirectEager, DirectLazy, Fastpath, Slowpath, StrictEager, StrictLazy, System,
+    DirectEager, DirectLazy, Fastpath, Slowpath, StrictEager, StrictLazy, System, Tree,
 };
 
 const MESSAGE: Info = Info::new(0, 0);
@@ -29,7 +29,7 @@ const HIGH: u32 = 2;
 const LOWEST: u32 = 3;
 const MEDIUM: u32 = 4;
 
-macro_rules! under_each_kernel {
+macro_rules! under_priorities {
     ($situation:ident) => {
         $situation::<Fastpath<Host>>();
         $situation::<Slowpath<Host>>();
@@ -37,6 +37,13 @@ macro_rules! under_each_kernel {
         $situation::<DirectEager<Host>>();
         $situation::<StrictLazy<Host>>();
         $situation::<StrictEager<Host>>();
+    };
+}
+
+macro_rules! under_each_kernel {
+    ($situation:ident) => {
+        under_priorities!($situation);
+        $situation::<Tree<Host>>();
     };
 }
 
@@ -252,7 +259,8 @@ fn a_decision_that_is_left_to_the_timer_comes_before_low_deadlines() {
 }
 
 /// A high thread has called a low one, and other CPUs ask for one decision after another: what is
-/// due for a thread between the two does not wait for them.
+/// due for a thread between the two does not wait for them. (Where a tree orders threads, the low
+/// one runs on the high one's leaf.)
 fn asked_again_and_again<S: System<Port = Host>>() {
     let board = boot::<S>(&[(1, 10), (1, 50), (1, 200)]);
     let (callee, between, caller) = (1, 2, 3);
@@ -277,5 +285,5 @@ fn asked_again_and_again<S: System<Port = Host>>() {
 
 #[test]
 fn decisions_that_others_ask_for_defer_no_deadline() {
-    under_each_kernel!(asked_again_and_again);
+    under_priorities!(asked_again_and_again);
 }
