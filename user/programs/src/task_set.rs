@@ -29,6 +29,8 @@ enum Step {
     Work(u64),
     /// Works with the inheriting mutex of this number: `iTIME,NUMBER`.
     Inherit(u64, usize),
+    /// Works with two of them, of which it locks the first one first: `nTIME,FIRST,SECOND`.
+    Nested(u64, [usize; 2]),
     /// Works with the mutex of this number and ceiling: `cTIME,NUMBER,CEILING`.
     Ceiling(u64, usize, u8),
     /// Has the server work: `sTIME`.
@@ -51,6 +53,7 @@ impl Step {
         Some(match text.as_bytes()[0] {
             b'w' => Step::Work(number()?),
             b'i' => Step::Inherit(number()?, number()? as usize),
+            b'n' => Step::Nested(number()?, [number()? as usize, number()? as usize]),
             b'c' => Step::Ceiling(number()?, number()? as usize, number()? as u8),
             b's' => Step::Serve(number()?),
             _ => return None,
@@ -116,6 +119,11 @@ fn run(
         Step::Inherit(length, number) => {
             let mutex = InheritMutex::new(words(number));
             let _owned = mutex.lock(me)?;
+            system::work(length);
+        }
+        Step::Nested(length, numbers) => {
+            let [first, second] = numbers.map(|number| InheritMutex::new(words(number)));
+            let (_owned, _inner) = (first.lock(me)?, second.lock(me)?);
             system::work(length);
         }
         Step::Ceiling(length, number, ceiling) => {

@@ -3,9 +3,11 @@
 //! A leaf is charged for all that happens from the decision for it to the next one: the switch to
 //! it, interrupts for any thread of its CPU, and the switch back behind each. And what a job has
 //! used comes back a period behind the instant at which the kernel saw its release: for as long as
-//! the next release may be seen earlier than that one was, its job has what was left over.
+//! the next release may be seen earlier than that one was, its job has what was left over. Where it
+//! shares, more of what was used comes back later ([`lent::outstanding`]).
 
 use super::decided::{bound, name, time};
+use super::lent;
 use super::tree::{below_root, execution_within, shared_class};
 use abi::boot::ALL_CPUS;
 use abi::reservation::LEAST_BUDGET;
@@ -21,10 +23,10 @@ const UNIT: Time = 1_000;
 pub fn ask(system: &System, overheads: &Overheads, cpu: u32, report: &mut Report) {
     let all = timers(system, cpu);
     for leaf in &mut report.leaves {
-        let Some((budget, needs)) = needs(system, overheads, &all, leaf) else { continue };
+        let Some((budget, jobs, needs)) = needs(system, overheads, &all, leaf) else { continue };
         if budget < needs {
             let most = execution_within(system, name(&leaf.path)).map(|(_, execution)| execution);
-            let most = most.and_then(|most| most.checked_sub(needs - budget));
+            let most = most.and_then(|most| most.checked_sub((needs - budget).div_ceil(jobs)));
             leaf.largest_execution = most.filter(|most| *most > 0);
             leaf.verdict = Verdict::Short { budget, needs };
             report.classes[0].fits = false;
@@ -32,17 +34,24 @@ pub fn ask(system: &System, overheads: &Overheads, cpu: u32, report: &mut Report
     }
 }
 
-/// The budget of a leaf and what its jobs need of it, if they end within a known time by it.
+/// The budget of a leaf, for how many jobs it has to be enough, and what these need of it, if they
+/// end within a known time by it.
 fn needs(
     system: &System,
     overheads: &Overheads,
     timers: &[Stream],
     leaf: &LeafReport,
-) -> Option<(Time, Time)> {
+) -> Option<(Time, Time, Time)> {
     let (budget, execution) = execution_within(system, name(&leaf.path))?;
     let (Some(response), _) = bound(leaf) else { return None };
+    let outstanding = lent::outstanding(system, overheads, name(&leaf.path));
+    let (jobs, more) = outstanding.unwrap_or((1, 0));
+    let execution = execution.saturating_add(more);
+    // A last part that small waits for the next one.
+    let needs = |job: Time, rest: Time| jobs.saturating_mul(job).saturating_add(rest);
     if *overheads == Overheads::default() {
-        return Some((budget, execution));
+        let rest = if outstanding.is_some() { LEAST_BUDGET } else { 0 };
+        return Some((budget, jobs, needs(execution, rest)));
     }
     let released = |one: &Stream| {
         let jobs = response.saturating_add(one.jitter).div_ceil(one.period.max(1));
@@ -52,8 +61,8 @@ fn needs(
     // A release waits for those of all others, and for what the kernel is at.
     let late = timers.iter().map(|one| one.cost).fold(1, Time::saturating_add);
     let interrupts = during.saturating_add(late).saturating_mul(overheads.per_interrupt());
-    let needs = execution.saturating_add(overheads.per_job()).saturating_add(interrupts);
-    Some((budget, needs.saturating_add(LEAST_BUDGET)))
+    let job = execution.saturating_add(overheads.per_job()).saturating_add(interrupts);
+    Some((budget, jobs, needs(job, LEAST_BUDGET)))
 }
 
 /// The timer interrupts of a CPU, or of all, each of cost 1.
@@ -80,9 +89,9 @@ pub fn reason(task: &str, verdict: &Verdict) -> String {
     };
     let ([budget, needs], least) = ([*budget, *needs].map(time), spell_duration(least));
     format!(
-        "`{task}` has no bound: a job, with what the kernel takes meanwhile, needs a budget of \
-         {needs}, and has {budget}; for the rest it would wait a period. Give it `budget = \
-         \"{least}\"` at least."
+        "`{task}` has no bound: its jobs, with what the kernel takes and others execute for them \
+         meanwhile, need a budget of {needs}, and have {budget}; for the rest one would wait a \
+         period. Give it `budget = \"{least}\"` at least."
     )
 }
 

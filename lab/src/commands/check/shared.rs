@@ -40,6 +40,8 @@ pub fn reports(system: &System, overheads: Overheads) -> Vec<OnCpu> {
         jobs_may_overlap(system, report);
         lent::ask(system, *cpu, report);
         room::ask(system, &overheads, *cpu, report);
+        // A budget without room takes the bounds of those that share with it.
+        lent::ask(system, *cpu, report);
     }
     all
 }

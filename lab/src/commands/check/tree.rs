@@ -86,7 +86,7 @@ fn execution(system: &System, leaf: &Reservation) -> Option<u64> {
 }
 
 /// The jobs of a leaf, if it has any and it is known how long they take.
-fn jobs(system: &System, node: &Reservation) -> Option<Task> {
+pub fn jobs(system: &System, node: &Reservation) -> Option<Task> {
     let (limit, given) = (limit(node), execution(system, node));
     let load = task_on(system, node).map(|task| task.load);
     let asked = node.timing.is_some() || given.is_some();
@@ -196,7 +196,8 @@ fn alone(node: &Reservation, task: Option<Task>) -> Class {
     Class::FixedPriority(vec![leaf])
 }
 
-fn priority(node: &Reservation) -> u32 {
+/// How urgent a node is, where its class goes by priorities or is of partitions.
+pub fn priority(node: &Reservation) -> u32 {
     match node.share {
         Share::Priority(priority) | Share::Partition { priority, .. } => priority.into(),
         Share::Deadline | Share::Curve { .. } => 0,
