@@ -5,6 +5,7 @@ mod cyclictest;
 mod image;
 mod live;
 pub mod model;
+mod refusal;
 mod rtsim;
 mod test;
 mod twin;
@@ -14,6 +15,7 @@ pub use c::C;
 pub use cyclictest::Cyclictest;
 pub use image::Image;
 pub use live::{Ps, Sched, Top, Which};
+pub use refusal::refusal;
 pub use rtsim::{Rtsim, Scheduler as RtsimScheduler};
 pub use test::{Group, Test};
 pub use twin::{Fuzz, Fuzzed, Replay, Speed, Twin};
@@ -300,7 +302,8 @@ pub struct Run {
     #[arg(long, value_name = "N", conflicts_with_all = ["auto", "gdb", "control"])]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub runs: Option<u32>,
-    /// Give up after so many seconds (on the twin, 5 million steps for each); by default 60, or
+    /// Give up after so many seconds (on the twin, 5 million steps for each, such as calls and
+    /// stretches of `work`; a program that loops without any never ends there); by default 60, or
     /// never when you type the input or with --gdb.
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: Option<u64>,
