@@ -61,6 +61,6 @@ fn refuse(error: &clap::Error) -> ExitCode {
     }
     let words: Vec<String> =
         std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    output::error(format_args!("error: {}\n", cli::refusal(error, &words)));
+    output::error(format_args!("error: {}\n", cli::refusal::refusal(error, &words)));
     failure::exit_code(&failure::usage(""))
 }
