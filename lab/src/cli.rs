@@ -5,6 +5,7 @@ mod cyclictest;
 mod image;
 mod live;
 pub mod model;
+pub mod refusal;
 mod rtsim;
 mod test;
 mod twin;
@@ -260,8 +261,7 @@ pub struct Run {
     /// the twin. 1 by default.
     #[arg(long, value_name = "S", value_parser = seed)]
     pub seed: Option<u64>,
-    /// On the twin: delays and interrupts once in so many work boundaries and preemption points;
-    /// 0 is never.
+    /// On the twin: delays and interrupts once in so many boundaries of work; 0 is never.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub chaos: u64,
     /// On the twin: check the kernel's invariants after each step.
@@ -300,8 +300,8 @@ pub struct Run {
     #[arg(long, value_name = "N", conflicts_with_all = ["auto", "gdb", "control"])]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub runs: Option<u32>,
-    /// Give up after so many seconds (on the twin, 5 million steps for each); by default 60, or
-    /// never when you type the input or with --gdb.
+    /// Give up after so many seconds (on the twin, 5 million steps for each; what loops without a
+    /// call or `work` never ends there); by default 60, or never with typed input or --gdb.
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: Option<u64>,
 }

@@ -30,6 +30,7 @@ mod waits;
 mod workspace;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 use cli::Cli;
 use std::process::ExitCode;
 
@@ -38,7 +39,10 @@ fn main() -> ExitCode {
         return status;
     }
     let _looked_up = workspace::program();
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error),
+    };
     output::fit_terminal();
     match commands::execute(&cli) {
         Ok(verdict) => verdict.exit_code(),
@@ -47,4 +51,16 @@ fn main() -> ExitCode {
             failure::exit_code(&error)
         }
     }
+}
+
+/// Says what is wrong with the command line, or what was asked for: the help, or the version.
+fn refuse(error: &clap::Error) -> ExitCode {
+    let is_help = ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if !error.use_stderr() || error.kind() == is_help {
+        error.exit();
+    }
+    let words: Vec<String> =
+        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    output::error(format_args!("error: {}\n", cli::refusal::refusal(error, &words)));
+    failure::exit_code(&failure::usage(""))
 }

@@ -121,6 +121,32 @@ fn wrong_usage_is_refused_before_anything_is_built() {
     assert!(Path::new(&place.built()).is_file());
 }
 
+/// Options of cyclictest that cannot be used, each with what is said of it.
+const OF_CYCLICTEST: [(&str, &str); 9] = [
+    ("-x", "see `./giusto cyclictest --help`"),
+    ("--quite", "'--quiet'"),
+    ("-p 100", "100 is not in 0..=99"),
+    ("-D 0s", "such as 10s"),
+    ("-D 1x", "such as 10s"),
+    ("-a 3-1", "such as 0-3 or 0,2"),
+    ("-a 5 --cpus 2", "--cpus 2 gives 0 to 1"),
+    ("-h 4294967295", "is not in 0..=32759"),
+    ("-t 8 -h 4088", "room for 4087 bins each"),
+];
+
+#[test]
+fn what_cyclictest_cannot_do_is_one_line() {
+    let place = Place::new();
+    for (options, mend) in OF_CYCLICTEST {
+        let words: Vec<&str> = ["cyclictest"].into_iter().chain(options.split(' ')).collect();
+        let Output { status, stdout, stderr } = place.giusto(&words);
+        let said = String::from_utf8(stderr).unwrap();
+        assert_eq!((status.code(), stdout), (Some(2), Vec::new()), "{options}: {said}");
+        assert_eq!(said.lines().count(), 1, "{options}: {said}");
+        assert!(said.starts_with("error: ") && said.contains(mend), "{options}: {said}");
+    }
+}
+
 /// The commands that a help lists.
 fn commands(place: &Place, words: &[&str]) -> Vec<String> {
     let output = place.giusto(&[words, &["--help"]].concat());

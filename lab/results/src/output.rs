@@ -6,19 +6,23 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 const RESULT: &str = "result.json";
+/// It, while it is written.
+const DRAFT: &str = "result.draft";
 const SAMPLES: &str = "samples.csv";
 
-/// Writes `result.json`, `samples.csv`, the charts and `report.html` into a directory, which it
-/// creates.
+/// Writes `samples.csv`, the charts, `report.html` and `result.json` into a directory, which it
+/// creates. The last appears when all are whole: a directory without it is of no run.
 pub fn write_run(dir: &Path, report: &Report, samples: &Samples) -> io::Result<()> {
     create(dir)?;
-    write(dir.join(RESULT), report.to_json())?;
     write(dir.join(SAMPLES), samples.to_csv()?)?;
     let charts = charts::charts(report, Some(samples));
     for chart in &charts {
         write(dir.join(format!("{}.svg", chart.name)), chart.svg()?)?;
     }
-    write(dir.join("report.html"), page::report(report, &charts)?)
+    write(dir.join("report.html"), page::report(report, &charts)?)?;
+    let (draft, result) = (dir.join(DRAFT), dir.join(RESULT));
+    write(draft.clone(), report.to_json())?;
+    fs::rename(&draft, &result).map_err(|error| at(&result, &error))
 }
 
 /// The report of a run.
@@ -93,6 +97,17 @@ mod tests {
         let csv = fs::read_to_string(dir.join("samples.csv")).unwrap();
         assert_eq!(csv.lines().count(), 1 + 48 * 1000);
         assert_eq!(read_samples(&dir).unwrap(), samples);
+    }
+
+    #[test]
+    fn a_run_that_is_not_whole_has_no_result() {
+        let dir = tempfile::tempdir().unwrap();
+        // What stands in the way ends it behind the first files, as a killed command does.
+        fs::create_dir(dir.path().join("report.html")).unwrap();
+        let (report, samples) = ping_pong();
+        write_run(dir.path(), &report, &samples).unwrap_err();
+        assert!(names(dir.path()).contains(&"samples.csv".to_string()));
+        assert_eq!(read_report(dir.path()).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
     #[test]

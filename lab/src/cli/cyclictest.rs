@@ -14,7 +14,7 @@ pub struct Cyclictest {
     /// End when a latency is above this many microseconds.
     #[arg(short, long, value_name = "US")]
     pub breaktrace: Option<u32>,
-    /// What each thread's interval is longer than the one before's; 500 without it.
+    /// What each thread's interval is longer than the one before's; 500 without it, 0 with -h.
     #[arg(short, long, value_name = "US")]
     pub distance: Option<u32>,
     /// How long to measure: a number and ms, s, m, h or d.
@@ -109,8 +109,11 @@ fn duration(text: &str) -> Result<String, String> {
 
 /// A set of CPUs such as `0-3,6`, or nothing for all.
 fn cpu_set(text: &str) -> Result<String, String> {
-    let is_cpu = |cpu: &str| cpu.parse::<u32>().is_ok_and(|cpu| cpu < MOST);
-    let is_part = |part: &str| part.split('-').count() <= 2 && part.split('-').all(is_cpu);
+    let cpu = |cpu: &str| cpu.parse::<u32>().ok().filter(|cpu| *cpu < MOST);
+    let is_part = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        cpu(first).zip(cpu(last)).is_some_and(|(first, last)| first <= last)
+    };
     let known = text.is_empty() || text.split(',').all(is_part);
     let why = format!("give CPUs below {MOST}, such as 0-3 or 0,2");
     known.then(|| text.to_string()).ok_or(why)
@@ -231,9 +234,10 @@ mod tests {
 
     #[test]
     fn what_is_no_option_is_refused() {
-        for words in
-            ["-x", "-p 100", "-i 0", "--cpus 9", "extra", "-a 0-8", "-a 1-x", "-a 1-2-3", "-t 9"]
-        {
+        for words in [
+            "-x", "-p 100", "-i 0", "--cpus 9", "extra", "-a 0-8", "-a 1-x", "-a 1-2-3", "-a 3-1",
+            "-t 9",
+        ] {
             let words = format!("giusto cyclictest {words}");
             assert!(Cli::try_parse_from(words.split(' ')).is_err(), "{words}");
         }

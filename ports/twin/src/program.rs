@@ -59,14 +59,20 @@ impl Hardware {
 
     #[cold]
     fn lose_patience(&self) {
-        let entries = self.entries.get();
-        if entries < self.limit && self.is_undisturbed(1) {
-            self.entries.set(entries + 1);
-            meter::pass(1);
-        } else {
-            self.trap_in_work(1);
-        }
+        self.compute(1);
         self.here().patience.set(PATIENCE);
+    }
+
+    /// The running thread computes for `n` units: a step of the run, be it within the program.
+    #[inline]
+    fn compute(&self, n: u64) {
+        let entries = self.entries.get();
+        if entries < self.limit && self.is_undisturbed(n) {
+            self.entries.set(entries + 1);
+            meter::pass(n);
+        } else {
+            self.trap_in_work(n);
+        }
     }
 
     /// Whether nothing happens until the running thread has computed for `n` units.
@@ -116,12 +122,8 @@ impl Machine for Hardware {
 
     fn work(&self, n: u64) {
         let _inside = self.enter();
-        if self.is_undisturbed(n) {
-            meter::pass(n);
-            self.here().patience.set(0);
-        } else {
-            self.trap_in_work(n);
-        }
+        self.compute(n);
+        self.here().patience.set(0);
     }
 
     #[inline]

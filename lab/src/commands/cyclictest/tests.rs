@@ -41,7 +41,7 @@ fn histogram(options: &str) -> String {
 
 #[test]
 fn a_histogram_without_overflows() {
-    let options = "-m -S -p 99 -i 1000 -d 500 -D 1s -h 4";
+    let options = "-m -S -p 99 -i 1000 -D 1s -h 4";
     let all = histogram(options);
     expect_test::expect![[r#"
         # Histogram$
@@ -65,7 +65,7 @@ fn cycles_of_overflows_are_named_as_by_rt_tests() {
     // More bins than overflows, fewer, and as many.
     for (options, golden) in [
         (
-            "-t 2 -p99 -d 0 -l 5 -N -q -h 1400",
+            "-t 2 -p99 -l 5 -N -q -h 1400",
             expect_test::expect![[r#"
             # Histogram$
             000337 000005^I000000$
@@ -82,7 +82,7 @@ fn cycles_of_overflows_are_named_as_by_rt_tests() {
         "#]],
         ),
         (
-            "-t 2 -p99 -d 0 -l 5 -N -q -h 3",
+            "-t 2 -p99 -l 5 -N -q -h 3",
             expect_test::expect![[r#"
             # Histogram$
             # Min Latencies: 00337 00741$
@@ -114,6 +114,22 @@ fn cycles_of_overflows_are_named_as_by_rt_tests() {
 }
 
 #[test]
+fn a_thread_without_samples_has_the_least_of_rt_tests() {
+    expect_test::expect![[r#"
+        # Histogram$
+        # Min Latencies: 1000000 1000000$
+        # Avg Latencies: 00000 00000$
+        # Max Latencies: 00000 00000$
+        # Histogram Overflows: 00000 00000$
+        # Histogram Overflow at cycle number:$
+        # Thread 0: $
+        # Thread 1: $
+        $
+    "#]]
+    .assert_eq(&histogram("-t 2 -p99 -D 1ms -i 2000 -q -h 5"));
+}
+
+#[test]
 fn threads_have_their_own_intervals() {
     let (status, lines) = run("-t3 -p99 --interval=2000 -d 500 -D 30ms -N --quiet");
     assert_eq!((status, lines.len()), (0, 3));
@@ -121,6 +137,11 @@ fn threads_have_their_own_intervals() {
         assert!(line.contains(&format!(" I:{interval} C:{count:7} ")), "{line}");
         let most: u64 = line.rsplit("Max:").next().unwrap().trim().parse().unwrap();
         assert!((100..5000).contains(&most), "nanoseconds: {line}");
+    }
+    let (_, lines) = run("-t3 -p99 -i 2000 -D 30ms -N -h 5");
+    for (line, thread) in lines.iter().zip(0..3) {
+        let begin = format!("T: {thread} ({:5}) P:99 I:2000 C:     15 ", thread + 1);
+        assert!(line.starts_with(&begin), "one interval with a histogram: {line}");
     }
     let (_, lines) = run("-l 7 -p1 -qv -N");
     assert_eq!(lines.len(), 8, "seven samples and their summary: {lines:?}");
@@ -134,7 +155,8 @@ fn json_is_shaped_as_that_of_rt_tests() {
     assert_eq!(json["file_version"], 1);
     assert_eq!(json["num_threads"], 2);
     assert_eq!(json["cmdline:"], "cyclictest -Sp99 -t 2 -D 20ms -h 9000 -N --json");
-    for (thread, cycles) in [("0", 20), ("1", 13)] {
+    let cycles = 20;
+    for thread in ["0", "1"] {
         let thread = &json["thread"][thread];
         assert_eq!(thread["cycles"], cycles);
         let bins = thread["histogram"].as_object().unwrap();
@@ -145,6 +167,10 @@ fn json_is_shaped_as_that_of_rt_tests() {
         let mean = values().map(|(bin, n)| bin * n).sum::<u64>() as f64 / cycles as f64;
         assert!((thread["avg"].as_f64().unwrap() - mean).abs() < 0.01);
     }
+    let (_, lines) = run("-Sp99 -t 2 -D 20ms -N --json");
+    let json: Value = serde_json::from_str(&lines.join("\n")).unwrap();
+    let cycles = ["0", "1"].map(|thread| json["thread"][thread]["cycles"].as_u64());
+    assert_eq!(cycles, [Some(20), Some(13)], "without a histogram each has its own interval");
     let (_, lines) = run("-p99 -l 2 --json");
     serde_json::from_str::<Value>(&lines.join("\n")).expect("an empty histogram is JSON too");
 }
@@ -178,6 +204,7 @@ fn what_means_nothing_is_warned_of() {
     warned("-p99 -D 1ms -i 2000 -q", "shorter than an interval of 2000 us");
     warned("-p99 -l 3 -h 2 -N -q", "3 of 3 samples of thread 0 are beyond the histogram; give -h");
     warned("-p99 -l 3 -h 20 -b 30 -q", "beyond the histogram");
+    warned("-p99 -l 3 -h 20 -d 500 -q", "-d is ignored with -h");
     let (_, lines) = run("-p99 -l 3 -h 20 -q");
     assert!(lines.iter().all(|line| !line.contains("WARN")), "{lines:?}");
 }

@@ -106,8 +106,8 @@ fn on(machine: &'static dyn Machine) -> Vec<Job> {
     ];
     jobs.push(job("a guest in which all wait is ended with what each waits for", plain, stuck));
     jobs.push(job("so is one of several CPUs", plain, stuck_apart));
+    jobs.push(job("at a timeout each thread is told", plain, hang_with_waits));
     if machine.emulator().is_some() {
-        jobs.push(job("at a timeout each thread is told", plain, hang_with_waits));
         let unknown = Configuration { kernel: "nosuch", ..plain };
         jobs.push(job("a hanging guest is ended with a message", plain, hang));
         jobs.push(job("a kernel that is not in the image panics", unknown, panic_for_name));
@@ -331,7 +331,7 @@ fn stuck_apart(one: &Configuration) -> Result<()> {
     hanging(one, HANGING, &["--timeout", "50", "--cpus", "2"], &text)
 }
 
-/// Threads of a run that is ended at its timeout.
+/// Threads of a run that is ended at its timeout, of which one does nothing but compute.
 fn hang_with_waits(one: &Configuration) -> Result<()> {
     let busy = "\n[[domain]]\nname = \"busy\"\nprogram = \"runaway\"\npriority = 10\n";
     let text = format!(

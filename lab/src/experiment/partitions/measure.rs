@@ -48,7 +48,10 @@ pub fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     measured.units.insert(IDLE_USED.to_string(), "ppm".to_string());
     let worst = |via: &str, frame| worst(&measured, &event_case(via, frame));
     let first = frames[0];
-    let limits = limits(worst("background", first)?, &|via| worst(via, first))?;
+    let mut limits = limits(worst("background", first)?, &|via| worst(via, first))?;
+    for &frame in &frames {
+        limits.push(waits_for_window(frame, worst("partition", frame)?));
+    }
     let curves = curves(&frames, &|via, frame| worst(via, frame).ok());
     (measured.limits, measured.curves) = (limits, vec![curves]);
     Ok(measured)
@@ -171,6 +174,18 @@ fn limits(background: f64, worst: &dyn Fn(&str) -> Result<f64>) -> Result<Vec<Li
         limit("below", 100.0 * background, true)?,
         limit("moved", 10.0 * background, false)?,
     ])
+}
+
+/// In a partition an event may wait for the next window, a part of the frame: that the background
+/// does not go by the frame is not for want of such events.
+pub fn waits_for_window(frame: u64, worst: f64) -> Limit {
+    Limit {
+        name: format!("{EVENT_WORST}, {}", event_case("partition", frame)),
+        value: worst,
+        bound: frame as f64 / 4.0,
+        least: true,
+        unit: "instructions".to_string(),
+    }
 }
 
 /// How late events are handled, by the length of the frame.

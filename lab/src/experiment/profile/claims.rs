@@ -1,12 +1,8 @@
 //! Claims about profiles (S0-E11, S0-E12).
 
-use super::{
-    ANSWERED, BY_LINE, BY_SYMBOL, CASES, COMBINED, KERNEL, MESSAGE, MIX, PING_PONG, SAMPLES,
-};
+use super::{BY_LINE, BY_SYMBOL, CASES, COMBINED, KERNEL, MESSAGE, MIX, PING_PONG, SAMPLES};
 use crate::experiment::claim::Ours::Each;
-use crate::experiment::claim::{
-    Setting, Spec, claim, cold, fact, kernels, median, most, percent_above,
-};
+use crate::experiment::claim::{Setting, Spec, claim, cold, fact, kernels, median};
 use manifest::TREE;
 use results::Bound::{Above, AtLeast, AtMost, Below, Within};
 use results::Report;
@@ -59,7 +55,7 @@ const SETTING: Setting = &[
 pub fn claims() -> Vec<Spec> {
     vec![
         claim(
-            "S0-C13a",
+            "S0-C13",
             "Sampling at 25 us and at 1600 us gives the same profile within its noise",
             SETTING,
         )
@@ -68,20 +64,6 @@ pub fn claims() -> Vec<Spec> {
             shares_apart(r, |apart, error, _| apart.abs() / error)
         })
         .lies(AtMost(ERRORS_OVERALL), "choice: three errors of a mean"),
-        claim(
-            "S0-C13b",
-            "Sampling 64 times as often takes less than 1 % of a load's work",
-            SETTING,
-        )
-        .hidden(counted)
-        .figure("round trips at 1600 us above those at 25 us, kernel with most", "%", |r| {
-            let more = |kernel: &str| {
-                let [fine, coarse] = CASES.map(|case| median(r, kernel, ANSWERED, case));
-                Some(percent_above(coarse?, fine?))
-            };
-            most(compared(r).map(more))
-        })
-        .lies(AtMost(1.0), "the ledger: a sampler that does not intrude"),
         claim("S0-C14", "A message in a macro load costs about twice what ping-pong says", SETTING)
             .hidden(cold)
             .figure("a message of slowpath in the load over one in ping-pong", "", |r| {

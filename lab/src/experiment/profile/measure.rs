@@ -1,4 +1,7 @@
-use super::{ANSWERED, BY_LINE, BY_SYMBOL, COMBINED, DOMAIN, KERNEL, MESSAGE, PERIODS, SAMPLES};
+use super::{
+    ANSWERED, BY_LINE, BY_SYMBOL, CASES, COMBINED, DOMAIN, KERNEL, MESSAGE, PERIODS, SAMPLES,
+};
+use crate::experiment::claim::percent_above;
 use crate::experiment::measured::fact;
 use crate::experiment::setup::Sampled;
 use crate::experiment::{Emulated, Hardware, Measured, native_series};
@@ -6,7 +9,8 @@ use crate::machine::Sampling;
 use crate::machine::native::Messages;
 use crate::profile::Part;
 use anyhow::{Context, Result, ensure};
-use results::{Fact, Value};
+use results::{Fact, Limit, Value};
+use std::collections::BTreeMap;
 
 const SYSTEM: &str = "udpserver";
 /// The unit of shares.
@@ -14,17 +18,33 @@ const SHARE: &str = "millionths of samples";
 
 pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
+    let mut all = BTreeMap::new();
     for period in setup.asked.numbers("period").unwrap_or(PERIODS.to_vec()) {
         let case = &case(period);
         let run = setup.sample(SYSTEM, kernel, sampling(setup, period))?;
         measured.extend(shares(&run, kernel, case));
         measured.units.insert(ANSWERED.to_string(), "round trips".to_string());
-        measured.samples.push(kernel, ANSWERED, case, vec![answered(&run)?]);
+        all.insert(period, answered(&run)?);
+        measured.samples.push(kernel, ANSWERED, case, vec![all[&period]]);
         if period == PERIODS[0] {
             measured.facts.extend(costs(&run, kernel)?);
         }
     }
+    if let [Some(fine), Some(coarse)] = PERIODS.map(|period| all.get(&period)) {
+        measured.limits.push(intrusion(kernel, *fine, *coarse));
+    }
     Ok(measured)
+}
+
+/// What sampling 64 times as often takes of a load's work, by the round trips at both periods.
+pub fn intrusion(kernel: &str, fine: u64, coarse: u64) -> Limit {
+    Limit {
+        name: format!("{kernel} {ANSWERED}, {} above {}", CASES[1], CASES[0]),
+        value: percent_above(coarse as f64, fine as f64),
+        bound: 1.0,
+        least: false,
+        unit: "%".to_string(),
+    }
 }
 
 /// The shares alone, of a user's system.

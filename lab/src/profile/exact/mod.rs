@@ -17,7 +17,7 @@ pub use tally::{Functions, Tally};
 pub use worst::Stretch;
 
 use crate::image;
-use crate::machine::{self, Boot, Emulator, Flow, Outcome, Plugin};
+use crate::machine::{self, Boot, Emulator, Flow, Outcome, Plugin, SharedFile};
 use anyhow::{Context, Result, bail, ensure};
 use evidence::Executed;
 use stacks::Step;
@@ -31,6 +31,9 @@ pub const LIMIT: u64 = 1_000_000_000;
 /// How often a system is looked at whose runs differ. The emulator seldom lets a CPU wake late by
 /// a few instructions, if the host interrupts it where it halts (docs/measuring.md).
 pub const TRIALS: usize = 3;
+
+/// What stands in the evidence until the plugin has written it, which may be nothing.
+const UNWRITTEN: &str = "-";
 
 /// What of a stretch is no kernel code.
 const PROGRAMS: &str = "programs";
@@ -120,15 +123,17 @@ pub fn counts(boot: Boot) -> Result<(Vec<Code>, Outcome)> {
 /// Runs a system with the plugin.
 fn seen(boot: Boot, arguments: &[String]) -> Result<(Outcome, Evidence)> {
     let library = image::build_plugin()?;
-    let folder = tempfile::tempdir()?;
-    let out = folder.path().join("evidence");
+    // A file without a name: nothing is left of it where the laboratory is killed.
+    let evidence = SharedFile::with(UNWRITTEN.as_bytes())?;
+    let out = evidence.path();
     let own = [format!("out={}", out.display()), format!("limit={LIMIT}")];
     let arguments = own.into_iter().chain(arguments.iter().cloned()).collect();
     let outcome = machine::boot(&boot.plugin(&Plugin { library, arguments }))?;
-    let Ok(text) = std::fs::read_to_string(&out) else {
+    let text = fs_err::read_to_string(&out)?;
+    if text == UNWRITTEN {
         let message = "the run did not come to its end in time; raise --timeout";
         bail!("{message}\n{}", outcome.failure().unwrap_or_default())
-    };
+    }
     Ok((outcome, Evidence::parse(&text)?))
 }
 

@@ -96,6 +96,10 @@ fn check(env: &Env, options: &Options) -> Result<(), ()> {
         format_args!("the duration is shorter than an interval of {longest} us: no samples"),
     );
     warn(
+        options.histogram > 0 && options.distance.is_some(),
+        format_args!("-d is ignored with -h: all threads have one interval"),
+    );
+    warn(
         options.histogram > 0 && options.units(options.break_at * 1000) > options.histogram,
         format_args!("-b is beyond the histogram: what ends the run will not be in it"),
     );

@@ -13,9 +13,10 @@ pub struct Options {
     pub affinity: u64,
     /// Priority; 0 is none.
     pub priority: u64,
-    /// The first thread's interval, and what each further one has more, in microseconds.
+    /// The first thread's interval, and what each further one has more, in microseconds; none with
+    /// a histogram, as by rt-tests.
     pub interval: u64,
-    pub distance: u64,
+    pub distance: Option<u64>,
     /// Nanoseconds to go on for; 0: no end.
     pub duration: u64,
     /// Samples of each thread; 0: no end.
@@ -87,7 +88,7 @@ impl fmt::Display for Problem {
 pub const HELP: &str = "\
 -a, --affinity [CPUS]  one thread after the other on these CPUs, such as 0-3; without CPUS on all
 -b, --breaktrace US    end when a latency is above this
--d, --distance US      what each thread's interval is longer than the one before's (500)
+-d, --distance US      what each thread's interval is longer than the one before's (500; 0 with -h)
 -D, --duration TIME    how long: a number and ms, s, m, h or d
 -h, --histogram US     print a histogram up to this
 -i, --interval US      interval of the first thread (1000)
@@ -133,7 +134,7 @@ impl Options {
             affinity: 0,
             priority: 0,
             interval: 1000,
-            distance: 500,
+            distance: None,
             duration: 0,
             loops: 0,
             histogram: 0,
@@ -234,7 +235,7 @@ impl Options {
             }
             'D' => self.duration = duration(needed()?)?,
             'b' => self.break_at = number(word, needed()?)?,
-            'd' => self.distance = number(word, needed()?)?,
+            'd' => self.distance = Some(number(word, needed()?)?),
             'h' => self.histogram = number(word, needed()?)?,
             'i' => self.interval = number(word, needed()?)?,
             'l' => self.loops = number(word, needed()?)?,
@@ -253,7 +254,8 @@ impl Options {
 
     /// The interval of a thread in microseconds.
     pub fn interval_of(&self, thread: u64) -> u64 {
-        self.interval + thread * self.distance
+        let distance = if self.histogram > 0 { 0 } else { self.distance.unwrap_or(DISTANCE) };
+        self.interval + thread * distance
     }
 
     /// How many of the unit that is printed a number of nanoseconds are.
@@ -262,6 +264,8 @@ impl Options {
     }
 }
 
+/// What a further thread's interval is longer, in microseconds, unless it is said.
+const DISTANCE: u64 = 500;
 /// As many threads as there are CPUs, until it is known how many these are.
 const EACH_CPU: u64 = u64::MAX;
 const ALL_CPUS: u64 = u64::MAX;

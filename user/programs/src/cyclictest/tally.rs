@@ -27,6 +27,9 @@ enum Of {
     Missed,
 }
 
+/// What is told as the least of no samples, as by rt-tests.
+const NONE: u64 = 1_000_000;
+
 /// Words before the bins.
 const HEAD: usize = 16;
 
@@ -101,7 +104,7 @@ impl Tally {
 
     /// The least sample.
     pub fn least(&self) -> u64 {
-        self.get(Of::Least)
+        if self.count() == 0 { NONE } else { self.get(Of::Least) }
     }
 
     /// The last one.

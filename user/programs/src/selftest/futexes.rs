@@ -489,7 +489,17 @@ fn readers(bench: &Bench) -> Check {
     refused(lock.write(me, Wait::ZERO).map(|_| ()), Error::Timeout, "a thread reads")?;
     writer_then_reader(bench, [write_once, read_once], [first, second])?;
     let words = lock.write(me, Wait::ZERO)?;
-    expect(words.get(0) == 1, "no thread uses it any more")
+    expect(words.get(0) == 1, "no thread uses it any more")?;
+    let readers = [
+        bench.helper(HIGH, read_once, Slot::NONE, Slot::NONE)?,
+        bench.helper(LOW, read_once, Slot::NONE, Slot::NONE)?,
+    ];
+    bench.settle();
+    let seen = || readers.map(|helper| bench.words(helper).get(8));
+    expect(seen() == [0; 2], "readers wait behind who writes")?;
+    drop(words);
+    bench.settle();
+    expect(seen() == [101; 2], "all of them go on when it is done")
 }
 
 /// Helpers that write, and then read, wait while this thread reads twice: they say in their word 8
