@@ -136,18 +136,20 @@ impl<P: Port> Manager<'_, P> {
         if let Some(endpoint) = sending {
             (senders.insert)(endpoint, at);
         }
+        self.sleep_anew(at);
         if thread.runnable() {
             self.reconsider_priority(at, before);
         }
         self.caller_changed(at);
     }
 
-    /// A thread has another priority or reservation, has lost its caller, or is of another CPU: its
-    /// deadline is as urgent as it is now, and whichever thread works for it in the end follows.
+    /// A thread has another priority or reservation, has lost its caller, or is of another CPU:
+    /// under the tree its deadline is as urgent as it is now, and whichever thread works for it in
+    /// the end follows.
     #[inline(always)]
     pub(crate) fn caller_changed(&self, at: Ref<Thread<P>>) {
-        self.sleep_anew(at);
         if P::TREE {
+            self.sleep_anew(at);
             if P::FUTEXES && self.kernel.trees.may_lend() {
                 return self.propagate(at);
             }
