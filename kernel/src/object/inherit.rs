@@ -115,6 +115,9 @@ pub struct Turnstile<P: Port> {
     pub spare: Cell<Option<Ref<Thread<P>>>>,
 }
 
+/// What an id in a mutex names: a thread, on a visit or at home.
+pub type Named<P> = (Ref<Thread<P>>, Option<Ref<Activation<P>>>);
+
 impl<P: Port> Turnstile<P> {
     /// One of its edges.
     pub fn edge(&self, which: ByEdge) -> &Edge<P> {
@@ -122,7 +125,7 @@ impl<P: Port> Turnstile<P> {
     }
 
     /// The thread that owns the mutex, and the visit on which it does.
-    pub fn owner(&self) -> Option<(Ref<Thread<P>>, Option<Ref<Activation<P>>>)> {
+    pub fn owner(&self) -> Option<Named<P>> {
         self.edge(ByEdge::OWNER).to.get().map(|owner| (owner, self.visit.get()))
     }
 

@@ -15,13 +15,11 @@ use crate::access::{Exclusive, Life, Ref};
 use crate::hidden::{Key, MASK};
 use crate::kernel::Kernel;
 use crate::manage::Manager;
+use crate::object::inherit::Named;
 use crate::object::thread::flag;
 use crate::object::{Activation, Domain, Pooled, Thread};
 use crate::port::Port;
 use abi::futex::{Scope, WAITERS};
-
-/// What an id names: a thread, on a visit or at home.
-pub(in crate::manage) type Named<P> = (Ref<Thread<P>>, Option<Ref<Activation<P>>>);
 
 /// The key of shared memory.
 pub fn shared_key(secret: u64) -> Key {

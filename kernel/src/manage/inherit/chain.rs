@@ -5,9 +5,9 @@
 use super::follow::to_do;
 use crate::access::Ref;
 use crate::manage::Manager;
-use crate::manage::futex::identity::Named;
 use crate::object::Thread;
 use crate::object::inherit::ByEdge;
+use crate::object::inherit::Named;
 use crate::port::Port;
 use abi::futex::HELPERS;
 

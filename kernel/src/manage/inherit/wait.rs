@@ -3,10 +3,10 @@
 
 use crate::access::Ref;
 use crate::manage::Manager;
-use crate::manage::futex::identity::Named;
 use crate::manage::futex::words::Words;
 use crate::manage::futex::{Caller, Outcome, Until};
 use crate::object::Thread;
+use crate::object::inherit::Named;
 use crate::object::thread::{State, flag};
 use crate::port::Port;
 use abi::Error;
