@@ -155,8 +155,8 @@ impl<T> Ref<T> {
         self.0.slot.life.get()
     }
 
-    /// Which object of the slot's life this is. It changes when destruction begins, and as often as
-    /// it is [renewed](Ref::renew).
+    /// Which object of the slot's life this is. It changes when destruction begins, and with
+    /// each visit of a stack.
     #[inline(always)]
     pub fn incarnation(self) -> u64 {
         self.0.slot.incarnation.get()

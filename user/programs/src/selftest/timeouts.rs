@@ -253,14 +253,7 @@ fn urgency(bench: &Bench) -> Check {
     spin_past(bench);
     for bell in bells {
         let early = ipc::receive(bell, Wait::ZERO);
-        // A tree of reservations does not say which thread is lower.
-        match bench.has_tree()? {
-            true => drop(early?),
-            false => refused(early, Error::Timeout, "a lower thread's timer waits")?,
-        }
-    }
-    if bench.has_tree()? {
-        return Ok(());
+        refused(early, Error::Timeout, "a lower thread's timer waits")?;
     }
     for bell in bells {
         ipc::receive(bell, Wait::until(system::clock() + 10 * MS))?;
