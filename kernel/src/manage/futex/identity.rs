@@ -1,5 +1,5 @@
 //! Ids in futex words: 31 bits, never 0. An id names a thread at home, or one of its visits to
-//! domains that it enters by [trains](crate::manage::train): what a thread locks on a visit belongs
+//! domains that it enters by trains: what a thread locks on a visit belongs
 //! to that visit, and to none when that is over.
 //!
 //! An id is a place and the low bits of an incarnation. Threads have their places in the pool, and
