@@ -247,7 +247,7 @@ fn is_cancelled(board: &Machine) {
 }
 
 /// Takes the mutex, whose owner is gone, as a library does.
-fn takes_over(board: &Machine, thread: u32) {
+fn locks_what_is_left(board: &Machine, thread: u32) {
     let pair = board.read(1, MUTEX) | u64::from(WAITERS);
     assert!(pair as u32 & !WAITERS != id(board, thread), "thread {thread} owns it already");
     board.write(1, MUTEX, pair);
@@ -275,7 +275,7 @@ fn a_visit_that_is_over_owns_nothing() {
         if next == 3 {
             board.wait(2_000_000);
         }
-        takes_over(&board, next);
+        locks_what_is_left(&board, next);
         board.check_all();
     }
 }

@@ -11,8 +11,9 @@ use std::fmt::Write;
 pub const BEGIN: u64 = 20_000;
 pub const UNTIL: u64 = BEGIN + 300_000;
 pub const END: u64 = UNTIL + 100_000;
-/// What a job executes beside its steps, and a section beside its work: calls of the program.
-const OF_JOB: u64 = 10;
+/// What a job executes beside its steps, in us: calls of the program.
+pub const OF_JOB: u64 = 10;
+/// What a section executes beside its work.
 const OF_SECTION: u64 = 4;
 /// The priority of the least urgent task, and of the server, which is above all tasks.
 const LEAST: u64 = 20;

@@ -1,13 +1,12 @@
 //! Task sets whose threads run on reservations by deadlines or by priorities, or some of them on
 //! their priorities, and share mutexes and a server that serves.
 
-use super::draw::{BEGIN, END, UNTIL, among, shares};
+use super::draw::{BEGIN, END, OF_JOB, UNTIL, among, shares};
 use analysis::Random;
 use std::fmt::Write;
 
-/// What a job does beside its steps, a section beside its work for each mutex, and the kernel in a
-/// job, in us: calls that lend leaves.
-const OF_JOB: u64 = 10;
+/// What a section executes beside its work for each mutex, and the kernel in a job, in us: calls
+/// that lend leaves.
 const OF_SECTION: u64 = 8;
 const OF_KERNEL: u64 = 40;
 /// The priority of the first thread, and of the server.
