@@ -40,6 +40,7 @@ mod supervised;
 mod task_sets;
 mod tracing;
 mod trains;
+mod verdict;
 mod watching;
 
 use super::{counted, print_json};

@@ -1,5 +1,6 @@
 //! Runs programs that jobs need: with a limit on time, and ended with all that they started.
 
+use super::verdict;
 use crate::machine::Interrupts;
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -28,7 +29,8 @@ impl Ended {
         self.status.and_then(|status| status.code())
     }
 
-    /// Nothing if it ended well, or how it ended and the last lines that it printed.
+    /// Nothing if it ended well, or how it ended, each check that it says did not hold, and the
+    /// last lines that it printed.
     pub fn failure(&self, lines: usize) -> Option<String> {
         let how = match self.status {
             Some(status) if status.success() => return None,
@@ -37,7 +39,10 @@ impl Ended {
         };
         let said = format!("{}{}", self.output, self.errors);
         let said: Vec<&str> = said.trim_end().lines().collect();
-        Some(format!("{how}\n{}", said[said.len().saturating_sub(lines)..].join("\n")))
+        let (before, last) = said.split_at(said.len().saturating_sub(lines));
+        let checks = before.iter().filter(|line| verdict::of(line).is_some_and(|(_, held)| !held));
+        let shown = std::iter::once(how.as_str()).chain(checks.copied());
+        Some(shown.chain(last.iter().copied()).collect::<Vec<_>>().join("\n"))
     }
 }
 
@@ -140,6 +145,9 @@ mod tests {
         let ended = run(&mut shell("echo one; echo two >&2; exit 3"), limit).unwrap();
         assert_eq!((ended.code(), ended.output.as_str()), (Some(3), "one\ntwo\n"));
         assert_eq!(ended.failure(1).unwrap(), "exit status: 3\ntwo");
+        let ended =
+            run(&mut shell("echo FAILED one; echo ok two; echo end; false"), limit).unwrap();
+        assert_eq!(ended.failure(1).unwrap(), "exit status: 1\nFAILED one\nend");
         let ended = run_apart(&mut shell("echo one; echo two >&2"), limit).unwrap();
         assert_eq!((ended.output.as_str(), ended.errors.as_str()), ("one\n", "two\n"));
         assert_eq!(ended.failure(9), None);

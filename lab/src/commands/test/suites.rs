@@ -5,7 +5,7 @@
 use super::configuration::{Configuration, Watch};
 use super::findings::{Findings, without_numbers};
 use super::job::{Class, Job};
-use super::{covering, tracing};
+use super::{covering, tracing, verdict};
 use crate::machine::{self, MACHINES, Machine, Mode, Outcome};
 use abi::trace::Keep;
 use anyhow::{Context, Result, bail, ensure};
@@ -164,7 +164,7 @@ fn prepare(one: &Configuration, system: &mut System) -> Option<String> {
 /// Counts each check that the system reported, what was found in its page tables, and how it ended.
 pub fn judge(findings: &mut Findings, one: &Configuration, outcome: &Outcome) {
     let Configuration { system, kernel, .. } = one;
-    let reported: Vec<_> = outcome.console.lines().filter_map(check).collect();
+    let reported: Vec<_> = outcome.console.lines().filter_map(verdict::of).collect();
     let failed = reported.iter().filter(|(_, held)| !held).count();
     for (check, held) in &reported {
         let result = if *held { Ok(()) } else { Err("the system reports a failure".to_string()) };
@@ -220,17 +220,6 @@ fn watched(one: &Configuration, outcome: &Outcome, trace: Option<&str>) -> Resul
         }
     }
     Ok(())
-}
-
-/// How a system's console begins the line of a check that held, and of one that did not.
-const HELD: [&str; 2] = ["ok ", "refused: "];
-const NOT_HELD: [&str; 3] = ["FAILED ", "NOT REFUSED: ", "NOT TRUE: "];
-
-/// The check that a line of the console reports, and whether it held.
-fn check(line: &str) -> Option<(&str, bool)> {
-    let after = |starts: &[&str]| starts.iter().find_map(|start| line.strip_prefix(start));
-    let held = after(&HELD).map(|name| (name, true));
-    held.or_else(|| Some((after(&NOT_HELD)?, false)))
 }
 
 #[cfg(test)]

@@ -297,6 +297,8 @@ fn lent_priority(bench: &Bench) -> Check {
     let guard = mutex.lock(ThreadId::current())?;
     expect(guard.owner_died(), "who waits is told")?;
     guard.make_consistent();
+    // It has given up the mutex, and may not be at its end yet.
+    bench.settle();
     let between = bench.helper(LOW + 1, count, Slot::NONE, Slot::NONE)?;
     let words = bench.words(owner);
     let instruction = Some(words.get(RESUME));
