@@ -50,7 +50,7 @@ pub enum Error {
     WrongState = 20,
     /// A mapping may be writable or executable, not both.
     WriteExecute = 21,
-    /// The thread would wait for itself.
+    /// One operation would send to the endpoint that it receives from.
     SelfSend = 22,
     /// The callee dropped the caller's reply right without answering.
     Abandoned = 23,
@@ -81,11 +81,13 @@ pub enum Error {
     AlreadyOwner = 35,
     /// The mutex is one of another domain, in memory that both have: it is of one domain alone.
     OtherDomain = 36,
+    /// The thread would wait for itself: the owner of the mutex waits for it, also through others.
+    Deadlock = 37,
 }
 
 impl Error {
     /// All errors, in the order of their codes.
-    pub const ALL: [Error; 36] = [
+    pub const ALL: [Error; 37] = [
         Error::UnknownCall,
         Error::InvalidArgument,
         Error::NoCapability,
@@ -122,6 +124,7 @@ impl Error {
         Error::Cycle,
         Error::AlreadyOwner,
         Error::OtherDomain,
+        Error::Deadlock,
     ];
 
     /// The error with this code.

@@ -459,7 +459,7 @@ pub struct Compare {
     #[arg(long, value_name = "M", value_parser = machines())]
     pub machine: Option<String>,
     /// The kernel under which lockings and commits are compared.
-    #[arg(long, value_name = "K", value_parser = kernels())]
+    #[arg(long, value_name = "K", value_parser = all_kernels())]
     pub kernel: Option<String>,
     /// Most seeds to repeat with where anything varies.
     #[arg(long, default_value_t = 5, value_name = "N", value_parser = repeats())]

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Command lines that no command can follow, and what is said of each.
-const WRONG: [(&str, &str); 57] = [
+const WRONG: [(&str, &str); 58] = [
     ("demo x", "unexpected argument"),
     ("run", "required arguments"),
     ("run no-such-system", "there is no system `no-such-system`"),
@@ -45,6 +45,7 @@ const WRONG: [(&str, &str); 57] = [
     ("lab run ping-pong --set words=x", "cannot have words=x"),
     ("lab run ping-pong --kernel tree", "does not use kernel `tree`"),
     ("lab run sections --system no-such-system", "there is no system"),
+    ("lab compare tree strict-eager --experiment micro", "does not run on qemu-x86_64 with tree"),
     ("lab compare no-such fastpath", "`no-such` is no kernel"),
     ("lab rtsim no-such.rts", "cannot read no-such.rts"),
     ("lab model repairman --plot no/such.svg", "there is no folder no"),
@@ -119,6 +120,24 @@ fn wrong_usage_is_refused_before_anything_is_built() {
     // What is right is built, so that it would be seen.
     assert_ne!(place.giusto(&["run", "hello"]).status.code(), Some(0));
     assert!(Path::new(&place.built()).is_file());
+}
+
+#[test]
+fn tests_of_a_system_that_cannot_run_are_refused_before_anything_is_built() {
+    let place = Place::new();
+    assert_eq!(place.giusto(&["new", "plant"]).status.code(), Some(0));
+    let refused = |words: &[&str], why: &str| {
+        let output = place.giusto(words);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(why), "{said}");
+        assert_eq!(fs::read_to_string(place.built()).ok(), None, "{words:?} builds");
+    };
+    refused(&["test", "plant", "no such test"], "no check has such a name");
+    let tests = place.0.path().join("plant/tests.toml");
+    let right = fs::read_to_string(&tests).unwrap();
+    fs::write(&tests, right + "[[test]]\nname = \"wrong\"\nmachines = [\"none\"]\n").unwrap();
+    refused(&["test", "plant"], "there is no machine `none`");
 }
 
 /// Options of cyclictest that cannot be used, each with what is said of it.

@@ -1,6 +1,6 @@
 //! The command line of `image`.
 
-use super::{boards, kernels};
+use super::{all_kernels, boards};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub struct Image {
     #[arg(short, long, value_name = "FOLDER")]
     pub output: PathBuf,
     /// The kernel; the manifest's by default.
-    #[arg(long, value_name = "K", value_parser = kernels())]
+    #[arg(long, value_name = "K", value_parser = all_kernels())]
     pub kernel: Option<String>,
     /// The machine's board.
     #[arg(long, value_name = "B", value_parser = boards())]

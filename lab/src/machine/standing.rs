@@ -82,7 +82,9 @@ impl<'a> Standing<'a> {
     }
 
     /// Whether all threads wait and nothing will end a wait: what [`Standing::idles`] says, no
-    /// thread is ready or has a deadline, and some have blocked. The machine stands still.
+    /// thread is ready, and some have blocked. The machine stands still. Of several CPUs one may
+    /// stand between two timers, so no thread may have a deadline there; on one CPU a deadline
+    /// without a timer is one that never comes, as that of a thread whose function has returned.
     pub fn is_stuck(&self) -> Result<bool> {
         if !self.idles()? {
             return Ok(false);
@@ -93,7 +95,8 @@ impl<'a> Standing<'a> {
             if self.byte(at + self.layout.thread_life)? == LIVE {
                 let word = self.state(at)?;
                 let flags = u64::from(self.half(at + self.layout.thread_flags)?);
-                if word == ThreadState::Ready as u64 || flags & self.layout.flag_deadline != 0 {
+                let is_timed = kernel.cpus.1 > 1 && flags & self.layout.flag_deadline != 0;
+                if word == ThreadState::Ready as u64 || is_timed {
                     return Ok(false);
                 }
                 any |= word != ThreadState::Suspended as u64;

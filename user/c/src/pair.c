@@ -10,7 +10,7 @@ static int number_of(giusto_status status)
         return 0;
     case GIUSTO_ERROR_TIMEOUT:
         return ETIMEDOUT;
-    case GIUSTO_ERROR_SELF_SEND:
+    case GIUSTO_ERROR_DEADLOCK:
         return EDEADLK;
     case GIUSTO_ERROR_WRONG_STATE:
         return EPERM;

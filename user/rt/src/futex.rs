@@ -92,7 +92,7 @@ pub fn cond_requeue(address: u64, scope: Scope, all: bool) -> Result<bool, Error
 ///
 /// # Errors
 ///
-/// Those of [`mutex_wait`]; [`Error::SelfSend`]: the thread would wait for itself;
+/// Those of [`mutex_wait`]; [`Error::Deadlock`]: the thread would wait for itself;
 pub fn inherit_wait(address: u64, expected: u32, wait: Wait) -> Result<bool, Error> {
     let a = [word(address), word(expected.into()), word(wait.deadline), ANY, ANY, ANY];
     let number = number(Call::InheritWait, Scope::Domain, wait.send);
@@ -120,7 +120,7 @@ pub fn inherit_wake(address: u64) -> Result<(), Error> {
 ///
 /// # Errors
 ///
-/// Those of [`inherit_wait`], without [`Error::SelfSend`]; [`Error::OtherMutex`]: another thread
+/// Those of [`inherit_wait`], without [`Error::Deadlock`]; [`Error::OtherMutex`]: another thread
 /// waits for the condition with another mutex. The caller does not own the mutex then.
 pub fn inherit_cond_wait(
     address: u64,

@@ -17,7 +17,7 @@
 
 use crate::memory::{self, Range};
 use crate::shared::Words;
-use crate::{OwnedSlot, Slot, SlotPool, Window, cap};
+use crate::{OwnedSlot, Slot, SlotPool, Window, arch, cap};
 use abi::{Error, PAGE, Rights};
 use core::sync::atomic::AtomicU64;
 
@@ -63,7 +63,7 @@ impl MemoryObject {
 
 impl Drop for MemoryObject {
     fn drop(&mut self) {
-        if self.created {
+        if self.created && !arch::panics() {
             // It may be gone already.
             let _ = cap::destroy(self.slot());
         }
@@ -239,6 +239,9 @@ impl Mapping<'static> {
 
 impl Drop for Mapping<'_> {
     fn drop(&mut self) {
+        if arch::panics() {
+            return;
+        }
         let gone = match cap::destroy(self.slot.slot()) {
             Ok(()) => true,
             Err(error) => matches!(error, Error::Stale | Error::NoCapability),

@@ -16,7 +16,7 @@
 
 use crate::bitmap::Bitmap;
 use crate::shared::Words;
-use crate::{Env, Slot, Slots, cap};
+use crate::{Env, Slot, Slots, arch, cap};
 use abi::Error;
 use core::fmt;
 
@@ -166,7 +166,7 @@ impl fmt::Debug for OwnedSlot {
 impl Drop for OwnedSlot {
     fn drop(&mut self) {
         // A slot that could not be emptied is not handed out again.
-        if matches!(cap::delete(self.slot), Ok(()) | Err(Error::NoCapability)) {
+        if !arch::panics() && matches!(cap::delete(self.slot), Ok(()) | Err(Error::NoCapability)) {
             self.pool.map.give((self.slot.0 - self.pool.first) as usize, 1);
         }
     }

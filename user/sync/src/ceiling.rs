@@ -4,7 +4,7 @@ use crate::{Guard, Mutex, Scope, ThreadId};
 use core::cell::Cell;
 use core::ops::Deref;
 use rt::futex;
-use rt::{Error, Wait, Words};
+use rt::{Error, Wait, Words, arch};
 
 /// A mutex whose owner has at least its ceiling: the priority of the highest thread that uses it.
 /// So no thread that might ask for it runs meanwhile on the same CPU: each thread is delayed at
@@ -124,6 +124,8 @@ impl Deref for CeilingGuard<'_, '_> {
 impl Drop for CeilingGuard<'_, '_> {
     fn drop(&mut self) {
         drop(self.guard.take());
-        self.ceilings.remove(self.place);
+        if !arch::panics() {
+            self.ceilings.remove(self.place);
+        }
     }
 }

@@ -4,7 +4,7 @@ use crate::ThreadId;
 use crate::futex::{Futex, first};
 use core::ops::Deref;
 use rt::futex::{self, Scope, WAITERS};
-use rt::{Error, Wait, Words};
+use rt::{Error, Wait, Words, arch};
 
 /// A mutex of one domain, and the words that it protects. While threads wait, its owner runs with
 /// the highest of their priorities, and they own it in the order of these. If its owner ends, the
@@ -50,7 +50,7 @@ impl InheritMutex {
     ///
     /// # Errors
     ///
-    /// [`Error::AlreadyOwner`]; [`Error::SelfSend`]: a thread that waits for it, also through
+    /// [`Error::AlreadyOwner`]; [`Error::Deadlock`]: a thread that waits for it, also through
     /// others, owns the mutex, and it would wait for ever. [`Error::OtherDomain`]: the first to
     /// lock the mutex was of another domain.
     /// [`Error::WrongState`]: an owner has ended, and the next one has not called
@@ -227,6 +227,7 @@ impl Deref for InheritGuard<'_> {
 impl Drop for InheritGuard<'_> {
     fn drop(&mut self) {
         if self.owned
+            && !arch::panics()
             && let Err(error) = self.mutex.unlock(self.me)
         {
             panic!("a mutex cannot be unlocked, its words were written over: {error:?}");

@@ -4,7 +4,7 @@ use crate::ThreadId;
 use crate::futex::{Futex, first};
 use core::ops::Deref;
 use rt::futex::{self, Scope, WAITERS};
-use rt::{Error, Wait, Words};
+use rt::{Error, Wait, Words, arch};
 
 /// A mutex, and the words that it protects: the first word is the mutex, the others are behind it.
 /// It checks for errors: its owner cannot lock it again, and no other thread can unlock it.
@@ -161,6 +161,7 @@ impl Drop for Guard<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         if self.owned
+            && !arch::panics()
             && let Err(error) = self.mutex.unlock(self.me)
         {
             broken(error);

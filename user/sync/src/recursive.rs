@@ -3,7 +3,7 @@
 use crate::{Guard, Mutex, Scope, ThreadId};
 use core::mem;
 use core::ops::Deref;
-use rt::{Error, Wait, Words};
+use rt::{Error, Wait, Words, arch};
 
 /// A mutex that its owner may lock again; it is free when each guard is dropped. What it protects
 /// is shared by its owner's guards, so a function may find it halfway through a change by its own
@@ -76,7 +76,7 @@ impl Deref for RecursiveGuard<'_> {
 impl Drop for RecursiveGuard<'_> {
     fn drop(&mut self) {
         let words = self.mutex.mutex.words();
-        if words.get(AGAIN) > 0 {
+        if words.get(AGAIN) > 0 && !arch::panics() {
             words.add(AGAIN, 1u64.wrapping_neg());
             // Another guard gives the mutex up.
             mem::forget(self.guard.take());

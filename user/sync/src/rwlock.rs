@@ -1,8 +1,8 @@
 //! Reader-writer locks.
 
-use crate::{Condvar, Mutex, Scope, ThreadId};
+use crate::{Condvar, Guard, Mutex, Scope, ThreadId};
 use core::ops::Deref;
-use rt::{Error, Wait, Words};
+use rt::{Error, Wait, Words, arch};
 
 /// One writer or any number of readers at a time. A reader that comes while a writer waits waits
 /// behind it, so that writers are not kept out for ever; readers that wait go on together when a
@@ -15,8 +15,8 @@ pub struct RwLock {
     words: Words,
 }
 
-/// [`RwLock::STATE`] while a thread writes; else it is the number of readers.
-const WRITES: u64 = u64::MAX;
+/// In [`RwLock::STATE`] beside the id of the thread that writes; else it is the number of readers.
+const WRITES: u64 = 1 << 63;
 
 impl RwLock {
     /// Words that it takes beside what it protects.
@@ -44,13 +44,13 @@ impl RwLock {
     ///
     /// # Errors
     ///
-    /// [`Error::Timeout`] and those of [`Mutex::lock`].
+    /// [`Error::Timeout`] and those of [`Mutex::lock`]; [`Error::AlreadyOwner`]: it writes.
     pub fn read(&self, me: ThreadId, wait: Wait) -> Result<ReadGuard<'_>, Error> {
-        let mut guard = self.mutex.lock(me)?;
-        if guard.get(RwLock::WAITING) > 0 && guard.get(RwLock::STATE) != WRITES {
+        let mut guard = self.lock_if_not_writer(me)?;
+        if guard.get(RwLock::WAITING) > 0 && guard.get(RwLock::STATE) & WRITES == 0 {
             self.readable.wait_within(&mut guard, wait)?;
         }
-        let written = |words: &Words| words.get(RwLock::STATE) == WRITES;
+        let written = |words: &Words| words.get(RwLock::STATE) & WRITES != 0;
         self.readable.wait_while(&mut guard, wait, written)?;
         guard.set(RwLock::STATE, guard.get(RwLock::STATE) + 1);
         guard.unlock().map(|()| ReadGuard { lock: self, me })
@@ -60,9 +60,10 @@ impl RwLock {
     ///
     /// # Errors
     ///
-    /// [`Error::Timeout`] and those of [`Mutex::lock`].
+    /// [`Error::Timeout`] and those of [`Mutex::lock`]; [`Error::AlreadyOwner`]: it writes. A thread
+    /// that reads waits for itself, as it is not known who reads.
     pub fn write(&self, me: ThreadId, wait: Wait) -> Result<WriteGuard<'_>, Error> {
-        let mut guard = self.mutex.lock(me)?;
+        let mut guard = self.lock_if_not_writer(me)?;
         guard.set(RwLock::WAITING, guard.get(RwLock::WAITING) + 1);
         let used = |words: &Words| words.get(RwLock::STATE) != 0;
         let ended = self.writable.wait_while(&mut guard, wait, used);
@@ -72,8 +73,22 @@ impl RwLock {
             self.readable.notify_all(&guard)?;
             return Err(error);
         }
-        guard.set(RwLock::STATE, WRITES);
+        guard.set(RwLock::STATE, self.written_by(me));
         guard.unlock().map(|()| WriteGuard { lock: self, me })
+    }
+
+    /// The state while this thread writes.
+    fn written_by(&self, me: ThreadId) -> u64 {
+        WRITES | u64::from(me.of(self.mutex.futex.scope))
+    }
+
+    /// The mutex before a wait, which the thread that writes would never end.
+    fn lock_if_not_writer(&self, me: ThreadId) -> Result<Guard<'_>, Error> {
+        let guard = self.mutex.lock(me)?;
+        match guard.get(RwLock::STATE) == self.written_by(me) {
+            true => Err(Error::AlreadyOwner),
+            false => Ok(guard),
+        }
     }
 
     fn done_reading(&self, me: ThreadId) -> Result<(), Error> {
@@ -129,7 +144,9 @@ impl Deref for WriteGuard<'_> {
 
 impl Drop for ReadGuard<'_> {
     fn drop(&mut self) {
-        if let Err(error) = self.lock.done_reading(self.me) {
+        if !arch::panics()
+            && let Err(error) = self.lock.done_reading(self.me)
+        {
             panic!("a reader-writer lock cannot be given up: {error:?}");
         }
     }
@@ -137,7 +154,9 @@ impl Drop for ReadGuard<'_> {
 
 impl Drop for WriteGuard<'_> {
     fn drop(&mut self) {
-        if let Err(error) = self.lock.done_writing(self.me) {
+        if !arch::panics()
+            && let Err(error) = self.lock.done_writing(self.me)
+        {
             panic!("a reader-writer lock cannot be given up: {error:?}");
         }
     }

@@ -148,7 +148,7 @@ impl<P: Port> Manager<'_, P> {
     ///
     /// # Errors
     ///
-    /// [`Error::SelfSend`]: `owner` waits, through others, for `me`, or is that.
+    /// [`Error::Deadlock`]: `owner` waits, through others, for `me`, or is that.
     pub(super) fn may_wait(
         &self,
         me: Ref<Thread<P>>,
@@ -161,7 +161,7 @@ impl<P: Port> Manager<'_, P> {
         match self.rings(me, asks, true) {
             None => Ok(false),
             Some(0) => Ok(true),
-            Some(_) => Err(Error::SelfSend),
+            Some(_) => Err(Error::Deadlock),
         }
     }
 }

@@ -386,7 +386,7 @@ fn a_ring_through_a_helper() {
     lock(&board, 3, 1);
     waits(&board, 3, FIRST, &[1]);
     let expected = mark(&board, 1, 1).expect("it is owned");
-    board.fails(1, wait(1, expected, None), Error::SelfSend);
+    board.fails(1, wait(1, expected, None), Error::Deadlock);
     wakes(&board, 1, FIRST);
     board.sees(3, Ok(()));
 }

@@ -102,7 +102,7 @@ fn a_ring_of_any_length_is_found() {
             board.machine.kernel.waits.change();
         }
         board.settle();
-        board.sees(1, Err(Error::SelfSend));
+        board.sees(1, Err(Error::Deadlock));
         is_lent(&board, 2 * ROW as i16);
     }
 }

@@ -163,7 +163,7 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
         };
         let outcome = (self.state(me), self.result(me).0);
         if self.model.leads_to(owner, Some(me), None) {
-            assert_eq!(outcome, (State::Ready, Err(Error::SelfSend)), "{me} closes a ring");
+            assert_eq!(outcome, (State::Ready, Err(Error::Deadlock)), "{me} closes a ring");
             return self.met("ring");
         }
         if !self.has_blocked(me, until) {

@@ -344,12 +344,12 @@ fn rings() {
     for thread in 1..=3 {
         lock(&board, thread, thread as usize);
     }
-    fails(&board, 3, 3, Error::SelfSend);
+    fails(&board, 3, 3, Error::Deadlock);
     lock(&board, 3, 2);
     lock(&board, 2, 1);
-    fails(&board, 1, 3, Error::SelfSend);
-    fails(&board, 1, 2, Error::SelfSend);
-    fails(&board, 1, 1, Error::SelfSend);
+    fails(&board, 1, 3, Error::Deadlock);
+    fails(&board, 1, 2, Error::Deadlock);
+    fails(&board, 1, 1, Error::Deadlock);
 }
 
 /// What is refused: another scope, a word without the mark, one that has changed, a mutex of

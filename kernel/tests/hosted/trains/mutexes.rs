@@ -305,7 +305,7 @@ fn a_visit_at_home_is_another_owner() {
     assert_ne!(id(&board, 1), home);
     board.fails(1, mutex(Call::InheritWake, 0), Error::WrongState);
     board.write(1, MUTEX, (home | WAITERS).into());
-    board.fails(1, mutex(Call::InheritWait, home | WAITERS), Error::SelfSend);
+    board.fails(1, mutex(Call::InheritWait, home | WAITERS), Error::Deadlock);
     board.wait(1_000_000);
     board.does(3, mutex(Call::InheritWait, home | WAITERS));
     assert_eq!((board.running(), urgency(&board, 1)), (Some(1), 30));

@@ -101,21 +101,23 @@ mod tests {
     use analysis::Overheads;
     use serde_json::Value;
 
-    /// Two leaves, the first with this budget in microseconds: its verdict.
-    fn with(class: &str, budget: u64, overheads: Overheads) -> Value {
+    /// Two leaves, the first with this budget and execution time in microseconds: its verdict.
+    fn with(class: &str, budget: u64, execution: Option<u64>, overheads: Overheads) -> Value {
         let leaf = |name: &str, period: u64, budget: u64, number: u64| {
             let place =
                 if class == "edf" { String::new() } else { format!("priority = {number}\n") };
             format!(
-                "[[reservation]]\nname = \"{name}\"\nin = \"class\"\nexecution = \"500us\"\n\
-                 period = \"{period}us\"\ndeadline = \"3ms\"\nbudget = \"{budget}us\"\n{place}"
+                "[[reservation]]\nname = \"{name}\"\nin = \"class\"\nperiod = \"{period}us\"\n\
+                 deadline = \"3ms\"\nbudget = \"{budget}us\"\n{place}"
             )
         };
+        let execution = execution.map(|given| format!("execution = \"{given}us\"\n"));
         let text = format!(
             "[system]\nname = \"a\"\n[[reservation]]\nname = \"class\"\npolicy = \"{class}\"\n\
-             priority = 300\n{}{}[[domain]]\nname = \"d\"\nprogram = \"busy\"\npriority = 1\n\
+             priority = 300\n{}{}{}[[domain]]\nname = \"d\"\nprogram = \"busy\"\npriority = 1\n\
              reservation = \"one\"\n",
             leaf("one", 3_000, budget, 2),
+            execution.unwrap_or_default(),
             leaf("two", 7_000, 900, 1)
         );
         let system = manifest::parse("a.toml", &text).unwrap_or_else(|wrong| panic!("{wrong}"));
@@ -123,19 +125,35 @@ mod tests {
         document["cpus"][0]["tasks"][0].clone()
     }
 
+    const COSTS: Overheads =
+        Overheads { release: 700, context_switch: 1_100, timer_interrupt: 2_000 };
+
     /// The budget that is advised is enough, and one of a microsecond less is not; without costs it
     /// is the job's execution time.
     #[test]
     fn the_least_budget_is_named() {
-        let overheads = Overheads { release: 700, context_switch: 1_100, timer_interrupt: 2_000 };
         for class in ["edf", "fixed-priority"] {
-            let short = with(class, 500, overheads);
+            let given = |budget, overheads| with(class, budget, Some(500), overheads);
+            let short = given(500, COSTS);
             assert!(short["bound_ns"].is_null() && short["fits"] == false, "{short}");
             let least = short["least_budget_ns"].as_u64().expect("a budget") / 1_000;
             assert!(least > 500, "{short}");
-            assert_eq!(with(class, least, overheads)["fits"], true, "{short}");
-            assert_eq!(with(class, least - 1, overheads)["fits"], false, "{short}");
-            assert_eq!(with(class, 500, Overheads::default())["fits"], true, "{class}");
+            assert_eq!(given(least, COSTS)["fits"], true, "{short}");
+            assert_eq!(given(least - 1, COSTS)["fits"], false, "{short}");
+            assert_eq!(given(500, Overheads::default())["fits"], true, "{class}");
+        }
+    }
+
+    /// A budget that the kernel uses up has room for no job, however short it is.
+    #[test]
+    fn a_budget_without_room_for_any_job_has_no_bound() {
+        for class in ["edf", "fixed-priority"] {
+            let some = |budget, overheads| with(class, budget, None, overheads);
+            let short = some(3, COSTS);
+            assert!(short["bound_ns"].is_null() && short["fits"] == false, "{short}");
+            let least = short["least_budget_ns"].as_u64().expect("a budget") / 1_000;
+            assert_eq!(some(least, COSTS)["fits"], true, "{short}");
+            assert_eq!(some(3, Overheads::default())["fits"], true, "{class}");
         }
     }
 }

@@ -163,13 +163,12 @@ fn has_whole_budget(system: &System, node: &Reservation, limit: Budget) -> bool 
     }
 }
 
-/// The budget of a leaf whose jobs find it whole, and the execution time of these, where that is
-/// not as long as the budget has room for.
+/// The budget of a leaf whose jobs find it whole, and the execution time of these; 0 where that is
+/// as long as the budget has room for.
 pub fn execution_within(system: &System, leaf: &str) -> Option<(u64, u64)> {
     let node = system.reservations.iter().find(|node| node.name == leaf)?;
     let limit = limit(node).filter(|limit| has_whole_budget(system, node, *limit))?;
-    let execution = execution(system, node).filter(|_| node.adaptive.is_none());
-    execution.map(|execution| (limit.budget, execution))
+    node.adaptive.is_none().then(|| (limit.budget, execution(system, node).unwrap_or(0)))
 }
 
 fn server(node: &Reservation, limit: Budget, class: Class) -> Entity {

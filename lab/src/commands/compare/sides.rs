@@ -3,7 +3,7 @@
 use crate::failure::{did_you_mean, usage};
 use crate::workspace;
 use anyhow::Result;
-use manifest::{KERNELS, LOCKINGS};
+use manifest::{ALL_KERNELS, LOCKINGS};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -84,7 +84,7 @@ fn candidates(text: &str) -> Vec<Side> {
     let (wanted, name) = text.split_once(':').unwrap_or(("", text));
     let listed = |names: &[&str]| names.contains(&name).then(|| name.to_string());
     let all = [
-        listed(&KERNELS).map(Side::Kernel),
+        listed(&ALL_KERNELS).map(Side::Kernel),
         listed(&LOCKINGS).map(Side::Locking),
         run(name).map(Side::Run),
         commit(name).map(Side::Commit),
@@ -113,7 +113,7 @@ fn kinds(sides: &[Side]) -> String {
 }
 
 fn unknown(name: &str) -> anyhow::Error {
-    let hint = did_you_mean(name, KERNELS.into_iter().chain(LOCKINGS));
+    let hint = did_you_mean(name, ALL_KERNELS.into_iter().chain(LOCKINGS));
     usage(format!("`{name}` is no kernel, locking, saved run or commit{hint}"))
 }
 
@@ -130,6 +130,8 @@ mod tests {
         let kernels = Sides::Kernels(["fastpath", "ipc-heap"].map(str::to_string));
         assert_eq!(Sides::of("fastpath", "ipc-heap").unwrap(), kernels);
         assert_eq!(Sides::of("kernel:fastpath", "ipc-heap").unwrap(), kernels);
+        let tree = Sides::Kernels(["strict-eager", "tree"].map(str::to_string));
+        assert_eq!(Sides::of("strict-eager", "tree").unwrap(), tree);
         let lockings = Sides::Lockings(["big", "fine"].map(str::to_string));
         assert_eq!(Sides::of("big", "locking:fine").unwrap(), lockings);
         let directory = tempfile::tempdir().unwrap();

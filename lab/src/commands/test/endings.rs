@@ -320,9 +320,11 @@ fn hang(one: &Configuration) -> Result<()> {
     hanging(one, &endless, &options, "the system was still running at the timeout and was ended")
 }
 
+/// Threads that all wait, of which one sleeps without end, as one does whose function has returned.
 fn stuck(one: &Configuration) -> Result<()> {
-    let text = format!("thread 1 of echo {WAITS}\nerror: {STUCK}\n");
-    hanging(one, HANGING, &["--timeout", "50"], &text)
+    let ended = "\n[[domain]]\nname = \"ended\"\nprogram = \"curfew\"\npriority = 10\n";
+    let text = format!("thread 1 of echo {WAITS}\nthread 2 of ended sleeps\nerror: {STUCK}\n");
+    hanging(one, &format!("{HANGING}{ended}"), &["--timeout", "50"], &text)
 }
 
 /// The same on CPUs of which one idles.

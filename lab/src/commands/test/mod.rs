@@ -73,7 +73,7 @@ pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
     let choice = Choice::new(test);
     let jobs = match &manifests[..] {
         [] => list(&choice)?,
-        manifests => of_systems(manifests)?,
+        manifests => of_systems(manifests, &choice)?,
     };
     let jobs = choice.choose(jobs);
     if jobs.is_empty() {
@@ -135,8 +135,8 @@ fn named(words: &[String]) -> (Vec<PathBuf>, Vec<String>) {
 }
 
 /// The tests of users' systems.
-fn of_systems(manifests: &[PathBuf]) -> Result<Vec<Job>> {
-    let each = manifests.iter().map(|manifest| outside::jobs(manifest));
+fn of_systems(manifests: &[PathBuf], choice: &Choice) -> Result<Vec<Job>> {
+    let each = manifests.iter().map(|manifest| outside::jobs(manifest, choice));
     Ok(each.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 

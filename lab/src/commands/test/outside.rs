@@ -1,7 +1,7 @@
 //! Tests of a user's system: what its `tests.toml` says that runs have to print.
 
 use super::findings::{Findings, nothing_of};
-use super::job::Job;
+use super::job::{self, Choice, Job};
 use super::late;
 use crate::accounts::{Account, Accounts};
 use crate::cli::Group;
@@ -73,8 +73,9 @@ pub fn manifest(word: &str) -> Option<PathBuf> {
     (path.extension()? == "toml" && path.is_file()).then_some(path)
 }
 
-/// The tests of a system, a job for each machine. All that they need is built before.
-pub fn jobs(manifest: &Path) -> Result<Vec<Job>> {
+/// The tests of a system that are asked for, a job for each machine. All that they need is built
+/// before, as soon as nothing is wrong with any.
+pub fn jobs(manifest: &Path, choice: &Choice) -> Result<Vec<Job>> {
     let system = systems::load(&manifest.display().to_string())?;
     let path = manifest.with_file_name(systems::TESTS);
     let shown = workspace::shown(&path);
@@ -83,8 +84,7 @@ pub fn jobs(manifest: &Path) -> Result<Vec<Job>> {
     if file.test.is_empty() {
         return Err(usage(format!("{shown} has no `[[test]]`")));
     }
-    let mut images: BTreeMap<(&str, Option<Extra>), Arc<Images>> = BTreeMap::new();
-    let mut jobs = Vec::new();
+    let mut all = Vec::new();
     for test in file.test {
         for machine in machines(&test, &system).with_context(|| shown.clone())? {
             let mut system = changed(&test, &system).with_context(|| shown.clone())?;
@@ -93,21 +93,21 @@ pub fn jobs(manifest: &Path) -> Result<Vec<Job>> {
             let limits = limits.with_context(|| shown.clone())?;
             let limits = limits.map(|limits| (limits, system.add_trace(late::TRACE, Keep::First)));
             let accounts = accounts(&test, &mut system).with_context(|| shown.clone())?;
-            let built = (machine.name(), image::extra_for(&system));
-            let images = match images.get(&built) {
-                Some(images) => images.clone(),
-                None => {
-                    let made = Arc::new(image::build_for(machine, &system)?);
-                    images.entry(built).or_insert(made).clone()
-                }
-            };
-            let (test, manifest) = (test.clone(), manifest.into());
-            let one = One { test, machine, system, images, manifest, limits, accounts };
-            let name = format!("{}, on {}", one.test.name, machine.name());
-            jobs.push(Job::new(Group::System, name, move |_: &mut Findings| one.check()));
+            let (test, images, manifest) = (test.clone(), Arc::default(), manifest.into());
+            all.push(One { test, machine, system, images, manifest, limits, accounts });
         }
     }
-    Ok(jobs)
+    all.retain(|one| choice.names(&job::title(Group::System, &one.name())));
+    let mut images: BTreeMap<(&str, Option<Extra>), Arc<Images>> = BTreeMap::new();
+    for one in &mut all {
+        let built = (one.machine.name(), image::extra_for(&one.system));
+        if !images.contains_key(&built) {
+            images.insert(built, Arc::new(image::build_for(one.machine, &one.system)?));
+        }
+        one.images = images[&built].clone();
+    }
+    let job = |one: One| Job::new(Group::System, one.name(), move |_: &mut Findings| one.check());
+    Ok(all.into_iter().map(job).collect())
 }
 
 /// The machines that a test runs on: those that it names, or all that can.
@@ -191,6 +191,11 @@ struct One {
 }
 
 impl One {
+    /// What it is called: a test runs on several machines.
+    fn name(&self) -> String {
+        format!("{}, on {}", self.test.name, self.machine.name())
+    }
+
     fn check(&self) -> Result<()> {
         let Some(seeds) = self.test.seeds else {
             return self.judge(1, self.test.chaos.unwrap_or(0)).map(drop);

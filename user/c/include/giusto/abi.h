@@ -547,7 +547,7 @@ enum giusto_error {
     GIUSTO_ERROR_WRONG_STATE = 20,
     /** A mapping may be writable or executable, not both. */
     GIUSTO_ERROR_WRITE_EXECUTE = 21,
-    /** The thread would wait for itself. */
+    /** One operation would send to the endpoint that it receives from. */
     GIUSTO_ERROR_SELF_SEND = 22,
     /** The callee dropped the caller's reply right without answering. */
     GIUSTO_ERROR_ABANDONED = 23,
@@ -580,6 +580,10 @@ enum giusto_error {
     GIUSTO_ERROR_ALREADY_OWNER = 35,
     /** The mutex is one of another domain, in memory that both have: it is of one domain alone. */
     GIUSTO_ERROR_OTHER_DOMAIN = 36,
+    /**
+     * The thread would wait for itself: the owner of the mutex waits for it, also through others.
+     */
+    GIUSTO_ERROR_DEADLOCK = 37,
 };
 
 /** `X(constant, name)` for each one of `enum giusto_error`. */
@@ -619,7 +623,8 @@ enum giusto_error {
     X(GIUSTO_ERROR_TOO_MANY_HELPERS, TooManyHelpers) \
     X(GIUSTO_ERROR_CYCLE, Cycle) \
     X(GIUSTO_ERROR_ALREADY_OWNER, AlreadyOwner) \
-    X(GIUSTO_ERROR_OTHER_DOMAIN, OtherDomain)
+    X(GIUSTO_ERROR_OTHER_DOMAIN, OtherDomain) \
+    X(GIUSTO_ERROR_DEADLOCK, Deadlock)
 
 /** Which threads use a mutex or condition. */
 enum giusto_scope {

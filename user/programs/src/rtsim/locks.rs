@@ -104,7 +104,7 @@ impl Condition {
 pub fn meaning(error: Error) -> &'static str {
     match error {
         Error::AlreadyOwner => "a task waits for itself: it owns the mutex",
-        Error::SelfSend => "a task waits for itself: a ring of waits closes",
+        Error::Deadlock => "a task waits for itself: a ring of waits closes",
         Error::WrongState | Error::OtherMutex => "a condition is used with two mutexes",
         _ => "the kernel refuses an operation on a mutex or a condition",
     }

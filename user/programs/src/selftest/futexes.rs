@@ -490,6 +490,8 @@ fn readers(bench: &Bench) -> Check {
     writer_then_reader(bench, [write_once, read_once], [first, second])?;
     let words = lock.write(me, Wait::ZERO)?;
     expect(words.get(0) == 1, "no thread uses it any more")?;
+    refused(lock.write(me, Wait::NEVER).map(|_| ()), Error::AlreadyOwner, "it writes")?;
+    refused(lock.read(me, Wait::NEVER).map(|_| ()), Error::AlreadyOwner, "it writes, and reads")?;
     let readers = [
         bench.helper(HIGH, read_once, Slot::NONE, Slot::NONE)?,
         bench.helper(LOW, read_once, Slot::NONE, Slot::NONE)?,

@@ -27,6 +27,13 @@ use abi::call::Call;
 use abi::{Info, Status};
 use core::arch::{asm, naked_asm};
 
+/// Whether the program is in the midst of a panic: a panic ends the thread at once here, so no
+/// destructor runs in one.
+#[inline(always)]
+pub const fn panics() -> bool {
+    false
+}
+
 /// Enters the kernel.
 #[inline(always)]
 pub fn syscall(number: u64, a: [Word; 6], w: [Word; 4]) -> Outcome {

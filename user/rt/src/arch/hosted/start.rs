@@ -140,7 +140,8 @@ pub fn exchange_left(other: &mut Left) {
     note::exchange(&mut other.note);
 }
 
-/// Whether the program that runs on this host thread is in the midst of a panic.
+/// Whether the program that runs on this host thread is in the midst of a panic. Destructors run
+/// then, which on machines never do: they leave as it is what others could see of them.
 pub fn panics() -> bool {
     PANIC.with(|panic| panic.try_borrow().map_or(true, |panic| panic.is_some()))
 }
