@@ -367,7 +367,10 @@ impl Tester {
             Inside::Open => (Verdict::NotAsked, None),
             Inside::Task(task) => {
                 let inflated = self.overheads.inflate(task);
-                let found = self.test(|steps| curve.response(&inflated, granularity, delay, steps));
+                let found = match &child.segments {
+                    None => self.test(|steps| curve.response(&inflated, granularity, delay, steps)),
+                    Some(segments) => segments.response(curve, &inflated, granularity, delay),
+                };
                 (Verdict::of(found, task.deadline), None)
             }
             Inside::Class(_) => match curve.supply(granularity, delay) {
