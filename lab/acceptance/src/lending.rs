@@ -29,7 +29,8 @@ pub struct Sharer {
 
 /// Plays them on one CPU until an instant: the longest response of each job that has ended, by
 /// task. Releases come in time or later, and jobs may take less than they may. Leaves without jobs
-/// are always ready.
+/// are rivals: every second one is always ready, others wake whenever a leaf begins to be used, and
+/// run for a quantum.
 ///
 /// # Errors
 /// The tree refuses the class, or asks for decisions without end.
@@ -45,7 +46,11 @@ pub fn play_sharing(
     let mut tree = Tree::new(&mut nodes, &mut frames, &mut cpus, SLICE, QUANTUM);
     let planted = plant(&mut tree, 0, class).map_err(PlayError::Refused)?;
     tree.set_inheritance(inheritance);
-    planted.open.iter().for_each(|leaf| _ = tree.wake(*leaf, 0));
+    let mut rivals = Vec::new();
+    for (number, leaf) in planted.open.into_iter().enumerate() {
+        let is_busy = number % 2 == 0 && tree.wake(leaf, 0);
+        rivals.push(Rival { leaf, until: is_busy.then_some(Time::MAX) });
+    }
     let own = |sharer: &Sharer| {
         let of_name = planted.tasks.iter().find(|(_, task)| task.name == sharer.name);
         of_name.map(|(leaf, _)| *leaf)
@@ -54,7 +59,7 @@ pub fn play_sharing(
     let threads: Vec<Thread> = sharers.iter().filter_map(thread).collect();
     let mutexes = sharers.iter().flat_map(|it| &it.steps).filter_map(|step| step.1).max();
     let owners = vec![None; mutexes.map_or(0, |most| most + 1)];
-    let mut play = Play { tree, sharers, threads, owners, random, now: 0, running: None };
+    let mut play = Play { tree, sharers, threads, owners, rivals, random, now: 0, running: None };
     while play.now <= horizon {
         play.step()?;
     }
@@ -93,11 +98,18 @@ impl Thread {
     }
 }
 
+/// A leaf without jobs, which sleeps, or is ready until it has had so much.
+struct Rival {
+    leaf: NodeId,
+    until: Option<Time>,
+}
+
 struct Play<'a, 't> {
     tree: Tree<'t>,
     sharers: &'a [Sharer],
     threads: Vec<Thread>,
     owners: Vec<Option<usize>>,
+    rivals: Vec<Rival>,
     random: Random,
     now: Time,
     running: Option<usize>,
@@ -112,7 +124,8 @@ impl Play<'_, '_> {
 
     /// Those that wait for a mutex, in the order of their coming.
     fn waiting(&self, mutex: usize) -> Vec<usize> {
-        let waits = |at: &usize| self.threads[*at].waits.is_some() && self.mutex(*at) == Some(mutex);
+        let waits =
+            |at: &usize| self.threads[*at].waits.is_some() && self.mutex(*at) == Some(mutex);
         let mut all: Vec<usize> = (0..self.threads.len()).filter(waits).collect();
         all.sort_by_key(|at| self.threads[*at].waits);
         all
@@ -165,8 +178,28 @@ impl Play<'_, '_> {
                 self.tree.wake(leaf, self.now);
             }
             self.threads[at].uses = leaf;
+            if leaf.is_some() {
+                self.wake_rivals();
+            }
             if is_away(before) {
                 self.tree.take_back(own, self.now).expect("it was away");
+            }
+        }
+    }
+
+    fn wake_rivals(&mut self) {
+        for rival in self.rivals.iter_mut().filter(|rival| rival.until.is_none()) {
+            rival.until = Some(self.tree.service(rival.leaf) + QUANTUM);
+            self.tree.wake(rival.leaf, self.now);
+        }
+    }
+
+    fn rivals_sleep(&mut self) {
+        self.tree.account(0, self.now);
+        for rival in &mut self.rivals {
+            if rival.until.is_some_and(|until| self.tree.service(rival.leaf) >= until) {
+                self.tree.block(rival.leaf, self.now, false);
+                rival.until = None;
             }
         }
     }
@@ -177,6 +210,7 @@ impl Play<'_, '_> {
 
     /// What happens at this instant, the decision, and the time until the next one.
     fn step(&mut self) -> Result<(), PlayError> {
+        self.rivals_sleep();
         if let Some(at) = self.running.filter(|at| self.threads[*at].left == 0) {
             self.end_step(at);
         }

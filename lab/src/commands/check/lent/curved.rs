@@ -9,15 +9,18 @@ use analysis::tree::Class;
 use analysis::{Overheads, Random};
 use std::collections::BTreeMap;
 
-const SETS: u64 = 400;
+const SETS: u64 = 120;
 const MS: u64 = 1_000_000;
-const HORIZON: u64 = 6_000 * MS;
+const HORIZON: u64 = 3_000 * MS;
 const MUTEXES: u64 = 2;
+/// Leaves beside them.
+const RIVALS: u64 = 9;
 
-/// Tasks with their curves, as percent and milliseconds, beside a leaf that is always ready.
+/// Tasks with their curves, and the percent that are left for rivals.
 fn drawn(random: &mut Random) -> (Vec<Sharer>, Vec<String>, u64) {
-    let count = 2 + random.below(3);
-    let mut left = 96;
+    let count = 2 + random.below(2);
+    let whole = 12 + random.below(30);
+    let mut left = whole;
     let (mut sharers, mut curves) = (Vec::new(), Vec::new());
     for at in 0..count {
         let most = left / (count - at);
@@ -30,16 +33,18 @@ fn drawn(random: &mut Random) -> (Vec<Sharer>, Vec<String>, u64) {
             1 => format!("{{ m1 = \"{rest}%\", d = \"{bend}ms\", m2 = \"{first}%\" }}"),
             _ => format!("\"{rest}%\""),
         });
+        // Many short steps, or a few long ones.
+        let (count, length) = if random.below(2) == 0 { (8, 50_000) } else { (3, 1_000_000) };
         let step = |random: &mut Random| {
             let mutex = Some(random.below(MUTEXES + 2) / 2).filter(|mutex| *mutex < MUTEXES);
-            (100_000 * (1 + random.below(30)), mutex.map(|mutex| mutex as usize))
+            (length * (1 + random.below(3)), mutex.map(|mutex| mutex as usize))
         };
-        let steps: Vec<_> = (0..1 + random.below(4)).map(|_| step(random)).collect();
-        let period = (60.0 * 15f64.powf(random.uniform())) as u64 * MS;
+        let steps: Vec<_> = (0..1 + random.below(count)).map(|_| step(random)).collect();
+        let period = (200.0 * 10f64.powf(random.uniform())) as u64 * MS;
         let first = random.below(8) * MS;
         sharers.push(Sharer { name: format!("r{at}"), period, first, steps });
     }
-    (sharers, curves, left + 4)
+    (sharers, curves, 100 - whole)
 }
 
 fn manifest_of(
@@ -50,10 +55,16 @@ fn manifest_of(
     let mut text = format!(
         "[system]\nname = \"a\"\ninheritance = \"{inheritance}\"\n\
          [[mutex]]\nname = \"m0\"\n[[mutex]]\nname = \"m1\"\n\
-         [[reservation]]\nname = \"all\"\npolicy = \"service-curves\"\npriority = 300\n\
-         [[reservation]]\nname = \"rest\"\nin = \"all\"\ncurve = \"{left}%\"\n\
-         [[domain]]\nname = \"rest\"\nprogram = \"busy\"\npriority = 9\nreservation = \"rest\"\n"
+         [[reservation]]\nname = \"all\"\npolicy = \"service-curves\"\npriority = 300\n"
     );
+    for rival in 0..RIVALS {
+        let curve = left / RIVALS;
+        text += &format!(
+            "[[reservation]]\nname = \"rival-{rival}\"\nin = \"all\"\ncurve = \"{curve}%\"\n\
+             [[domain]]\nname = \"rival-{rival}\"\nprogram = \"busy\"\npriority = 9\n\
+             reservation = \"rival-{rival}\"\n"
+        );
+    }
     let mut own = format!(
         "[[domain]]\nname = \"d\"\nprogram = \"busy\"\npriority = 9\nthreads = {}\n",
         sharers.len()
@@ -87,7 +98,7 @@ fn judged(text: &str) -> (BTreeMap<String, u64>, Class) {
 #[test]
 fn no_response_under_curves_is_above_its_bound() {
     let mut random = Random::of(1);
-    let (mut compared, mut beyond, mut worst) = (0, 0, 0.0f64);
+    let (mut compared, mut beyond) = (0, 0);
     for _ in 0..SETS {
         let set = drawn(&mut random);
         for (inheritance, name) in
@@ -105,13 +116,11 @@ fn no_response_under_curves_is_above_its_bound() {
                 let bound = bounds.get(&sharer.name).filter(|_| is_shared);
                 let Some(bound) = bound else { continue };
                 compared += 1;
-                worst = worst.max(longest as f64 / *bound as f64);
                 let name = &sharer.name;
                 assert!(longest <= *bound, "{name} took {longest} ns of {bound}\n{text}");
             }
         }
     }
     // Without the segments and what others execute bounds do not hold.
-    println!("{compared} compared, {beyond} beyond, {worst} of a bound");
-    assert!(compared > SETS && beyond > 10, "{compared} compared, {beyond} beyond");
+    assert!(compared > SETS / 2 && beyond > 10, "{compared} compared, {beyond} beyond");
 }

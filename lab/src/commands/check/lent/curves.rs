@@ -52,12 +52,7 @@ fn others<'u, 'a>(
 
 /// How often segments of a job of a user end by what it shares so, and how long others execute for
 /// it then.
-pub fn waits(
-    system: &System,
-    shared: &Lent,
-    user: &User,
-    context_switch: Time,
-) -> (Time, Time) {
+pub fn waits(system: &System, shared: &Lent, user: &User, context_switch: Time) -> (Time, Time) {
     let (urgent, less) = others(system, shared, user);
     if urgent.is_empty() && less.is_empty() {
         return (0, 0);

@@ -64,9 +64,8 @@ fn of_leaves(system: &System, lent: &[Lent], shared: &Lent) -> Option<String> {
              before a job at mutexes that are held together, or at a server of several endpoints.",
             first.name
         ))
-    } else if let Some(class) = classes(depth.saturating_sub(1))
-        .filter(|_| !is_of_curves)
-        .find(|class| !is_ordered(class))
+    } else if let Some(class) =
+        classes(depth.saturating_sub(1)).filter(|_| !is_of_curves).find(|class| !is_ordered(class))
     {
         Some(unordered(first, &what, class))
     } else if let Some(class) = classes(depth).find(|class| limit(class).is_some()) {
