@@ -37,7 +37,7 @@ impl Form {
 
     /// From when on no job is released, in us since boot.
     fn until(self) -> u64 {
-        BEGIN + (UNTIL - BEGIN) * self.stretch().div_ceil(2)
+        BEGIN + (UNTIL - BEGIN) * self.stretch().div_ceil(5)
     }
 }
 
