@@ -1,5 +1,5 @@
-//! Plays tasks that share mutexes on the scheduling tree: who holds what others wait for runs on the
-//! most urgent leaf of theirs, as the kernel lends leaves (S2G-05, S4-07).
+//! Plays tasks that share mutexes on the scheduling tree: who holds what others wait for runs on
+//! the most urgent leaf of theirs, as the kernel lends leaves (S2G-05, S4-07).
 
 use crate::planted::{plant, size};
 use crate::player::PlayError;
