@@ -169,7 +169,7 @@ fn granularity() -> Granularity {
 }
 
 fn shared(name: &str, rate: Time, inside: Inside) -> Shared {
-    Shared { name: name.to_string(), curve: ServiceCurve::rate(rate).ok(), inside }
+    Shared { name: name.to_string(), curve: ServiceCurve::rate(rate).ok(), inside, segments: None }
 }
 
 fn under_curve(tasks: Vec<Task>) -> Class {

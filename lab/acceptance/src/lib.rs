@@ -13,6 +13,7 @@
 mod arrange;
 mod arrivals;
 mod global;
+mod lending;
 mod planted;
 mod player;
 mod policy;
@@ -21,6 +22,7 @@ mod shard;
 pub use arrange::{Arranged, arrange};
 pub use arrivals::{Arrivals, Miss};
 pub use global::play as play_globally;
+pub use lending::{Sharer, play_sharing};
 pub use planted::{Planted, plant};
 pub use player::{PlayError, play};
 pub use policy::Policy;

@@ -328,6 +328,11 @@ impl Tester {
         let is_exact = given.supply.is_whole() && before.is_empty();
         let delay = if is_exact { 0 } else { delay.saturating_add(1) };
         let delay = Time::try_from(delay).map_err(|_| AnalysisError::Horizon)?;
+        // What goes first takes as much of the class's own time.
+        let longest = Work::from(granularity.non_preemptive) * Work::from(SECOND);
+        let longest = Time::try_from(longest.div_ceil(left.max(1)));
+        let non_preemptive = longest.map_err(|_| AnalysisError::Horizon)?;
+        let granularity = Granularity { non_preemptive, ..granularity };
         Ok(Curved { curve: ServiceCurve::rate(left as Time)?, granularity, delay })
     }
 
@@ -367,7 +372,10 @@ impl Tester {
             Inside::Open => (Verdict::NotAsked, None),
             Inside::Task(task) => {
                 let inflated = self.overheads.inflate(task);
-                let found = self.test(|steps| curve.response(&inflated, granularity, delay, steps));
+                let found = match &child.segments {
+                    None => self.test(|steps| curve.response(&inflated, granularity, delay, steps)),
+                    Some(segments) => segments.response(curve, &inflated, granularity, delay),
+                };
                 (Verdict::of(found, task.deadline), None)
             }
             Inside::Class(_) => match curve.supply(granularity, delay) {

@@ -17,10 +17,12 @@ mod advice;
 mod direct;
 mod interference;
 mod report;
+mod segments;
 
 pub use advice::{analyse, fits};
 pub use interference::{demand, interrupts};
 pub use report::{ClassReport, LeafReport, Report, ServerReport};
+pub use segments::Segments;
 
 use crate::curve::{Granularity, ServiceCurve};
 use crate::overheads::Overheads;
@@ -170,6 +172,8 @@ pub struct Shared {
     pub curve: Option<ServiceCurve>,
     /// What is inside.
     pub inside: Inside,
+    /// How its jobs are served, if not as one piece.
+    pub segments: Option<Segments>,
 }
 
 /// What a service curve serves.
@@ -237,6 +241,35 @@ impl Class {
             }
             Class::Windows { partitions, .. } => {
                 partitions.iter_mut().for_each(|partition| partition.class.each_task(change));
+            }
+        }
+    }
+
+    /// Changes all classes of service curves in it, at any depth, itself included: one before those
+    /// inside.
+    pub fn each_of_curves(&mut self, change: &mut impl FnMut(&mut Granularity, &mut [Shared])) {
+        match self {
+            Class::FixedPriority(entities)
+            | Class::Edf(entities)
+            | Class::GlobalEdf { children: entities, .. } => {
+                for entity in entities {
+                    match entity {
+                        Entity::Server(server) => server.class.each_of_curves(change),
+                        Entity::Class(plain) => plain.class.each_of_curves(change),
+                        Entity::Task(_) | Entity::Open(_) => {}
+                    }
+                }
+            }
+            Class::ServiceCurves { granularity, children } => {
+                change(granularity, children);
+                for child in children {
+                    if let Inside::Class(class) = &mut child.inside {
+                        class.each_of_curves(change);
+                    }
+                }
+            }
+            Class::Windows { partitions, .. } => {
+                partitions.iter_mut().for_each(|part| part.class.each_of_curves(change));
             }
         }
     }

@@ -250,6 +250,7 @@ fn curves_are_admitted_level_by_level() {
         name: name.into(),
         curve: Some(ServiceCurve::rate(rate * percent).unwrap()),
         inside: Inside::Task(Task::new("t", execution, 100 * MS)),
+        segments: None,
     };
     let granularity = Granularity { quantum: MS, non_preemptive: MS };
     let inner = |rate: u64| Shared {
@@ -259,6 +260,7 @@ fn curves_are_admitted_level_by_level() {
             granularity,
             children: vec![leaf("x", 20, 10 * MS), leaf("y", 20, 25 * MS)],
         }),
+        segments: None,
     };
     let tree = |rate| {
         let children = vec![leaf("z", 50, 20 * MS), inner(rate)];
@@ -280,7 +282,7 @@ fn curves_are_admitted_level_by_level() {
 fn a_class_under_a_curve_has_a_late_line() {
     let curve = ServiceCurve::new(0, 20 * MS, 500_000_000).unwrap();
     let inside = Inside::Class(Class::Edf(vec![task("a", 5 * MS, 100 * MS, 0)]));
-    let children = vec![Shared { name: "edf".into(), curve: Some(curve), inside }];
+    let children = vec![Shared { name: "edf".into(), curve: Some(curve), inside, segments: None }];
     let granularity = Granularity { quantum: MS, non_preemptive: MS };
     let report = analyse(&Tree::new("cpu", Class::ServiceCurves { granularity, children }));
     // 20 of the bend, 2 quanta at 50 %, the run without rescheduling, 5 at 50 %.
@@ -336,7 +338,7 @@ fn edge_class() -> impl Strategy<Value = Class> {
         let shared = (edge(), edge(), edge(), inside).prop_filter_map("a curve", |parts| {
             let (first, bend, rest, inside) = parts;
             let curve = ServiceCurve::new(first, bend, rest).ok()?;
-            Some(Shared { name: "edge".into(), curve: Some(curve), inside })
+            Some(Shared { name: "edge".into(), curve: Some(curve), inside, segments: None })
         });
         let partition = (edge(), edge(), class).prop_map(|(offset, duration, class)| Partition {
             name: "edge".into(),

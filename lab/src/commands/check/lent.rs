@@ -9,9 +9,11 @@
 //! those that hold the same, or what is held together with it.
 //!
 //! That holds as long as no leaf waits for budget: [`reason`] says where one can, or where the
-//! kernel does not lend the most urgent leaf.
+//! kernel does not lend the most urgent leaf. Under service curves less urgent leaves run, too:
+//! [`curves`] has what holds there.
 
 mod budget;
+mod curves;
 mod reason;
 
 use super::decided::{bound, name};
@@ -129,17 +131,24 @@ pub fn is_lent(system: &System, section: &Section) -> bool {
     things(section).iter().any(|thing| lent.iter().any(|one| one.things.contains(thing)))
 }
 
-/// How often a job of each task can have to wait for what is so shared, and for how long others
-/// execute for it then.
+/// How often a job of each task can have to wait for what is so shared, or moves to another leaf for
+/// that, and for how long others execute for it then.
 fn waits(system: &System, context_switch: Time) -> BTreeMap<String, (Time, Time)> {
     let users = users(system);
     let lent = lent(system, &users);
     let mut all = BTreeMap::new();
     for user in &users {
         let (mut times, mut length) = (0, 0);
+        for shared in lent.iter().filter(|one| curves::class(system, one).is_some()) {
+            if user.holds(&shared.things).count() > 0 {
+                let (ends, more) = curves::waits(system, shared, user, context_switch);
+                (times, length) = (times + ends, more.saturating_add(length));
+            }
+        }
+        let others = || lent.iter().filter(|one| curves::class(system, one).is_none());
         for held in user.sections.iter().map(things) {
             let is_here = |one: &&Lent| held.iter().any(|thing| one.things.contains(thing));
-            let Some(shared) = lent.iter().find(is_here) else { continue };
+            let Some(shared) = others().find(is_here) else { continue };
             let others = shared.users.iter().filter(|other| other.name != user.name);
             let each = others.filter_map(|other| other.longest(&shared.things, context_switch));
             length = each.fold(length, Time::saturating_add);
@@ -165,7 +174,7 @@ fn executed(system: &System, overheads: &Overheads) -> BTreeMap<String, Time> {
     all.map(|(name, waits)| (name, with(waits))).collect()
 }
 
-/// Adds to each job what others execute for it.
+/// Adds to each job what others execute for it, and says how it is served then.
 pub fn inflate(system: &System, overheads: &Overheads, class: &mut Class) {
     let executed = executed(system, overheads);
     class.each_task(&mut |task: &mut Task| {
@@ -173,6 +182,7 @@ pub fn inflate(system: &System, overheads: &Overheads, class: &mut Class) {
             task.execution = task.execution.saturating_add(*more);
         }
     });
+    curves::divide(system, overheads, class);
 }
 
 /// What waits for something without a bound has none, nor has what is no more urgent.
@@ -224,6 +234,8 @@ fn unprotect(
     }
 }
 
+#[cfg(test)]
+mod curved;
 #[cfg(test)]
 mod played;
 #[cfg(test)]

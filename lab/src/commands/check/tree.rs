@@ -9,7 +9,7 @@ use manifest::{Domain, Load, Reservation, System};
 
 /// How long a node of a class of service curves runs at least before another one gets its turn, and
 /// how late one can be served for that: the kernel's quantum.
-const QUANTUM: u64 = 1_000_000;
+pub const QUANTUM: u64 = 1_000_000;
 
 /// What the name of a domain without a reservation begins with in messages.
 const DOMAIN: &str = "domain ";
@@ -267,11 +267,11 @@ fn shared(system: &System, index: usize) -> Shared {
         Share::Curve { guaranteed: Some(curve), .. } => exact(curve),
         _ => None,
     };
-    Shared { name: node.name.clone(), curve, inside: inside(system, index) }
+    Shared { name: node.name.clone(), curve, inside: inside(system, index), segments: None }
 }
 
 /// A curve whose slopes are in nanoseconds a second.
-fn exact(curve: Curve) -> Option<ServiceCurve> {
+pub fn exact(curve: Curve) -> Option<ServiceCurve> {
     let [slope, rest] = [curve.slope, curve.rest].map(|slope| u64::from(slope) * 1_000);
     ServiceCurve::new(slope, curve.bend, rest).ok()
 }

@@ -1,12 +1,12 @@
 //! Why waits for what a task on a reservation shares have no bound.
 
 use super::budget::{PARTS, jobs, parts};
-use super::{Lent, Thing, User, things};
+use super::{Lent, Thing, User, curves, things};
 use crate::commands::check::decided::name;
 use crate::commands::check::tree::limit;
 use abi::reservation::{Inheritance, Policy, Server};
 use analysis::tree::Report;
-use manifest::{Protocol, System};
+use manifest::{Protocol, Reservation, System};
 
 fn called(system: &System, thing: Thing) -> &str {
     match thing {
@@ -49,19 +49,25 @@ fn of_leaves(system: &System, lent: &[Lent], shared: &Lent) -> Option<String> {
         let below = ways.iter().flat_map(move |way| way.iter().skip(from));
         below.map(|at| of(*at)).filter(|node| node.policy.is_some())
     };
-    let is_ordered =
-        |policy| matches!(policy, Some(Policy::FixedPriority | Policy::EarliestDeadline));
+    let is_ordered = |class: &&Reservation| {
+        matches!(class.policy, Some(Policy::FixedPriority | Policy::EarliestDeadline))
+    };
+    let is_of_curves = curves::class(system, shared).is_some();
     if let Some(user) = shared.users.iter().find(|user| user.cpu != first.cpu) {
         Some(format!(
             "`{}` and `{}` share {what} from different CPUs, and a leaf is lent on one alone.",
             first.name, user.name
         ))
-    } else if let Some(class) = classes(depth.saturating_sub(1)).find(|it| !is_ordered(it.policy)) {
+    } else if is_of_curves && are_several(system, shared) {
         Some(format!(
-            "`{}` shares {what} in `{}`, a class that goes neither by priorities nor by deadlines: \
-             a thread that waits there leaves its turn to others.",
-            first.name, class.name
+            "`{}` shares {what} under service curves, where it is not counted how often others go \
+             before a job at mutexes that are held together, or at a server of several endpoints.",
+            first.name
         ))
+    } else if let Some(class) =
+        classes(depth.saturating_sub(1)).filter(|_| !is_of_curves).find(|class| !is_ordered(class))
+    {
+        Some(unordered(first, &what, class))
     } else if let Some(class) = classes(depth).find(|class| limit(class).is_some()) {
         Some(format!(
             "`{}` and `{}` share {what}, and not all that share it are in `{}`, whose budget can \
@@ -72,6 +78,30 @@ fn of_leaves(system: &System, lent: &[Lent], shared: &Lent) -> Option<String> {
         let mut users = shared.users.iter();
         let of_budget = users.find_map(|user| of_budget(system, lent, shared, user));
         of_budget.or_else(|| of_order(system, shared, &ways))
+    }
+}
+
+/// Whether mutexes are held together, or one server has several endpoints.
+fn are_several(system: &System, shared: &Lent) -> bool {
+    let serves_others = |thing: &Thing| match thing {
+        Thing::Mutex(_) => false,
+        Thing::Server(endpoint) => served_with(system, *endpoint) > 1,
+    };
+    shared.things.len() > 1 || shared.things.iter().any(serves_others)
+}
+
+/// Why those that share in a class have no bound that goes neither by priorities nor by deadlines.
+fn unordered(user: &User, what: &str, class: &Reservation) -> String {
+    let (name, class_name) = (&user.name, &class.name);
+    match class.policy {
+        Some(Policy::ServiceCurves) => format!(
+            "`{name}` shares {what} in `{class_name}`, a class of service curves, and not all that \
+             share it are leaves right in that."
+        ),
+        _ => format!(
+            "`{name}` shares {what} in `{class_name}`, a class of time partitions: a thread that \
+             holds it there may be in another window."
+        ),
     }
 }
 

@@ -1,7 +1,7 @@
-//! Task sets whose threads run on reservations by deadlines or by priorities, or some of them on
-//! their priorities, and share mutexes and a server that serves.
+//! Task sets whose threads run on reservations by deadlines, by priorities or under service curves,
+//! or some of them on their priorities, and share mutexes and a server that serves.
 
-use super::draw::{BEGIN, END, OF_JOB, UNTIL, among, shares};
+use super::draw::{BEGIN, OF_JOB, UNTIL, among, shares};
 use analysis::Random;
 use std::fmt::Write;
 
@@ -13,6 +13,9 @@ const OF_KERNEL: u64 = 40;
 const LEAST: usize = 20;
 const SERVER: u64 = 10;
 
+/// How long after the last release responses are told, in us.
+const LAST: u64 = 400_000;
+
 /// Where threads run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
@@ -22,6 +25,20 @@ enum Form {
     Budgets,
     /// On leaves of two classes, and on their priorities.
     Apart,
+    /// On leaves of a class of service curves.
+    Curves,
+}
+
+impl Form {
+    /// By how much periods are longer: bounds under curves have many quanta in them.
+    fn stretch(self) -> u64 {
+        if self == Form::Curves { 10 } else { 1 }
+    }
+
+    /// From when on no job is released, in us since boot.
+    fn until(self) -> u64 {
+        BEGIN + (UNTIL - BEGIN) * self.stretch().div_ceil(5)
+    }
 }
 
 /// What a job does in a step, for so many us.
@@ -59,8 +76,8 @@ struct Drawn {
 }
 
 impl Drawn {
-    fn of(random: &mut Random, share: f64, ways: &[Way]) -> Drawn {
-        let period = (20.0 * 20f64.powf(random.uniform())) as u64 * 100;
+    fn of(random: &mut Random, share: f64, ways: &[Way], form: Form) -> Drawn {
+        let period = (20.0 * 20f64.powf(random.uniform())) as u64 * 100 * form.stretch();
         let works = ((period as f64 * share) as u64).max(100);
         let first = if random.below(3) == 0 { BEGIN } else { BEGIN + random.below(2_000) };
         let pieces = among(random, 1, 5);
@@ -117,33 +134,38 @@ struct Set {
 }
 
 impl Set {
-    fn of(random: &mut Random) -> Set {
+    fn of(random: &mut Random, form: Form) -> Set {
         let policy = |random: &mut Random| match random.below(3) {
             0 => "fixed-priority",
             _ => "edf",
         };
-        let form = [Form::Together, Form::Budgets, Form::Apart][random.below(3) as usize];
         let mut classes = vec![("class", policy(random), 300)];
-        if form == Form::Budgets {
-            classes[0].1 = "fixed-priority";
+        match form {
+            Form::Budgets => classes[0].1 = "fixed-priority",
+            Form::Curves => classes[0].1 = "service-curves",
+            Form::Together | Form::Apart => {}
         }
         if form == Form::Apart {
             classes.push(("other", policy(random), among(random, 290, 310)));
         }
         let mut ways = vec![Way::Mutex(0), Way::Mutex(1)];
-        if form != Form::Budgets {
-            ways.extend([Way::Server, Way::Both].into_iter().filter(|_| random.below(2) == 0));
-        }
+        let more: &[Way] = match form {
+            Form::Budgets => &[],
+            Form::Curves => &[Way::Server],
+            Form::Together | Form::Apart => &[Way::Server, Way::Both],
+        };
+        ways.extend(more.iter().filter(|_| random.below(2) == 0));
         let (most, load) = match form {
             Form::Together if !ways.contains(&Way::Both) => (5, 0.1),
             Form::Together | Form::Apart => (4, 0.05),
             Form::Budgets => (3, 0.04),
+            Form::Curves => (3, 0.02),
         };
         let count = among(random, 2, most);
         let load = load + 3.0 * load * random.uniform();
         let parts = shares(random, count, load);
         let mut tasks: Vec<Drawn> =
-            parts.into_iter().map(|share| Drawn::of(random, share, &ways)).collect();
+            parts.into_iter().map(|share| Drawn::of(random, share, &ways, form)).collect();
         tasks.sort_by_key(|task| std::cmp::Reverse(task.deadline));
         Set { form, tasks, classes }
     }
@@ -162,6 +184,16 @@ impl Set {
         let both = 2 * (task.execution() + lent + OF_KERNEL);
         let budget = both * among(random, 9, 12) / 10;
         format!("budget = \"{}us\"\n", budget.min(task.period))
+    }
+
+    /// The curve of a leaf: linear, or with another first slope.
+    fn curve(&self, random: &mut Random) -> String {
+        let most = 96 / self.tasks.len() as u64;
+        let [first, rest] = [among(random, 5, most), among(random, 10, most)];
+        match random.below(3) {
+            0 => format!("curve = {{ m1 = \"{first}%\", d = \"4ms\", m2 = \"{rest}%\" }}\n"),
+            _ => format!("curve = \"{rest}%\"\n"),
+        }
     }
 
     /// The leaf of a task, if it has one, and what the manifest says of the task.
@@ -185,7 +217,11 @@ impl Set {
         let Some((class, policy, _)) = self.classes.get(class) else {
             return (String::new(), own(&name, ""));
         };
-        let urgent = if *policy == "edf" { String::new() } else { format!("priority = {place}\n") };
+        let urgent = match *policy {
+            "edf" => String::new(),
+            "service-curves" => self.curve(random),
+            _ => format!("priority = {place}\n"),
+        };
         let budget = self.budget(random, place);
         let leaf = format!(
             "\n[[reservation]]\nname = \"{name}\"\nin = \"{class}\"\n{times}{urgent}{budget}"
@@ -194,13 +230,23 @@ impl Set {
     }
 }
 
-/// The manifest of a seed.
+/// The manifest of a seed: leaves that go by priorities or deadlines.
 pub fn set(seed: u64) -> String {
     let mut random = Random::stream(seed, 1);
-    let set = Set::of(&mut random);
+    let form = [Form::Together, Form::Budgets, Form::Apart][random.below(3) as usize];
+    manifest_of(&mut random, form, &format!("lent-{seed}"))
+}
+
+/// The manifest of a seed: leaves under service curves.
+pub fn curved(seed: u64) -> String {
+    manifest_of(&mut Random::stream(seed, 2), Form::Curves, &format!("curved-{seed}"))
+}
+
+fn manifest_of(random: &mut Random, form: Form, name: &str) -> String {
+    let (set, until) = (Set::of(random, form), form.until());
     let calls = set.tasks.iter().any(|task| task.longest(Way::Server) > 0);
     let mut text = format!(
-        "[system]\nname = \"lent-{seed}\"\nkernel = \"tree\"\n\n[[mutex]]\nname = \"m0\"\n\n\
+        "[system]\nname = \"{name}\"\nkernel = \"tree\"\n\n[[mutex]]\nname = \"m0\"\n\n\
          [[mutex]]\nname = \"m1\"\n\n[[memory]]\nname = \"tasks\"\nsize = \"4K\"\n"
     );
     for (name, policy, priority) in &set.classes {
@@ -213,7 +259,7 @@ pub fn set(seed: u64) -> String {
     let mut caps = "{ name = \"me\", thread = \"tasks\" }".to_string();
     let (mut arguments, mut own) = (Vec::new(), String::new());
     for (place, task) in set.tasks.iter().enumerate() {
-        let (leaf, of_task) = set.task(&mut random, place);
+        let (leaf, of_task) = set.task(random, place);
         if !leaf.is_empty() {
             caps += &format!(", {{ name = \"leaf-{place}\", reservation = \"tasks-{place}\" }}");
         }
@@ -234,15 +280,16 @@ pub fn set(seed: u64) -> String {
     text + &format!(
         "\n[[domain]]\nname = \"tasks\"\nprogram = \"task-set\"\npriority = {LEAST}\n\
          max_priority = {}\nthreads = {count}\nquota = {{ threads = {} }}\n\
-         args = {{ tasks = \"{}\", until = {UNTIL} }}\n\
+         args = {{ tasks = \"{}\", until = {until} }}\n\
          maps = [{{ memory = \"tasks\", rights = \"rw\" }}]\ncaps = [{caps}]\n{own}\
          \n[[domain]]\nname = \"end\"\nprogram = \"task-set-end\"\npriority = 1\n\
-         args = {{ at = {END}, domains = \"tasks\" }}\n\
+         args = {{ at = {}, domains = \"tasks\" }}\n\
          maps = [{{ memory = \"tasks\", rights = \"r\" }}]\n\
          caps = [{{ name = \"console\", console = true }}, \
          {{ name = \"system\", system = true }}]\n",
         LEAST + count - 1,
         count - 1,
-        arguments.join("|")
+        arguments.join("|"),
+        until + LAST
     )
 }

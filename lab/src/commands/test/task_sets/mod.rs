@@ -22,15 +22,17 @@ const LIMIT: Duration = Duration::from_secs(120);
 const USUAL: u64 = 6;
 const DEEP: u64 = 500;
 const DEEP_LENT: u64 = 100;
+const DEEP_CURVED: u64 = 50;
 const LOT: u64 = 25;
 
 /// The sets of every run, and those of a deep one.
 pub fn jobs() -> Vec<Job> {
     let deep = |sets, number| lot(sets, 1_000 + number * LOT, LOT).class(Class::Deep);
-    let usual = [DRAWN, LENT].map(|sets| lot(sets, 1, USUAL));
+    let usual = [DRAWN, LENT, CURVED].map(|sets| lot(sets, 1, USUAL));
     let shared = (0..DEEP / LOT).map(|number| deep(DRAWN, number));
     let lent = (0..DEEP_LENT / LOT).map(|number| deep(LENT, number));
-    usual.into_iter().chain(shared).chain(lent).collect()
+    let curved = (0..DEEP_CURVED / LOT).map(|number| deep(CURVED, number));
+    usual.into_iter().chain(shared).chain(lent).chain(curved).collect()
 }
 
 /// A manifest for each seed, and what such sets are called.
@@ -38,6 +40,7 @@ type Sets = (&'static str, fn(u64) -> String);
 
 const DRAWN: Sets = ("", draw::set);
 const LENT: Sets = ("that lend reservations, ", lent::set);
+const CURVED: Sets = ("that share under curves, ", lent::curved);
 
 fn lot((kind, set): Sets, first: u64, count: u64) -> Job {
     let name = format!("{} {kind}from seed {first}: no response above its bound", sets(count));
@@ -149,7 +152,9 @@ mod tests {
 
     #[test]
     fn sets_are_manifests_and_a_seed_gives_one() {
-        for (seed, (_, set)) in (0..500).flat_map(|seed| [(seed, DRAWN), (seed, LENT)]) {
+        for (seed, (_, set)) in
+            (0..500).flat_map(|seed| [DRAWN, LENT, CURVED].map(|sets| (seed, sets)))
+        {
             let text = set(seed);
             assert_eq!(text, set(seed));
             ::manifest::parse("set.toml", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
