@@ -42,7 +42,7 @@ pub struct System {
     pub preempt_chains: bool,
     /// What becomes of a leaf while its thread runs on a lent one.
     pub inheritance: Inheritance,
-    /// How late the highest thread of each CPU may wake, in nanoseconds, and where that is said.
+    /// How late the highest threads may wake, in nanoseconds, and where that is said.
     pub max_latency: Option<(u64, Span)>,
     /// The kernel's pools, in the order of [`Resource`]. Programs are not read yet: their
     /// segments are reckoned with a typical program's, until [`pack`](crate::pack) knows better.
@@ -113,27 +113,6 @@ impl System {
             .filter(|(_, domain)| domain.may(endpoint, Rights::RECEIVE))
             .map(|(index, _)| index)
             .collect()
-    }
-
-    /// The priority in the root of its CPU of a thread with this priority in a domain, by the
-    /// domain's number: those of the manifest from 1. A domain that is not there has no reservation.
-    pub fn urgency(&self, domain: u32, priority: u16) -> u16 {
-        let domain = (domain as usize).checked_sub(1).and_then(|index| self.domains.get(index));
-        match domain.and_then(|domain| domain.reservation) {
-            Some(leaf) => self.urgency_of(leaf),
-            None => priority,
-        }
-    }
-
-    /// The priority of a reservation, or of the outermost class around it, in the root of its CPU.
-    pub fn urgency_of(&self, reservation: usize) -> u16 {
-        let node = &self.reservations[reservation];
-        match (node.class, node.share) {
-            (Some(class), _) => self.urgency_of(class),
-            _ if node.cpu == abi::boot::ALL_CPUS => self.shared_priority,
-            (None, Share::Priority(priority)) => priority,
-            (None, _) => 0,
-        }
     }
 
     /// Whether only the kernel with the scheduling tree can run it.
