@@ -279,6 +279,11 @@ pub struct Run {
     /// the timeline around it, exit status 3. Instructions count as time.
     #[arg(long, value_name = "SPAN", value_parser = threshold, conflicts_with = "statistics")]
     pub auto: Option<u64>,
+    /// With --icount: trace the run, and hold its longest section with interrupts off and the
+    /// wake-ups of its highest threads against the bounds of `check`; exit status 3 above one.
+    #[arg(long, conflicts_with_all = ["auto", "statistics", "decisions", "plot", "runs"])]
+    #[arg(conflicts_with_all = ["gdb", "control"])]
+    pub latency: bool,
     /// Down to which level lines of the domains' logs are shown at the end; info by default.
     #[arg(long, value_name = "LEVEL", value_parser = levels())]
     pub log: Option<Level>,

@@ -28,6 +28,7 @@ mod supervised;
 mod supervisor;
 mod system;
 pub mod units;
+mod urgency;
 mod values;
 
 use std::path::Path;

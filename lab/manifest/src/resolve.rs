@@ -151,6 +151,8 @@ fn general(values: &Values, manifest: &Manifest) -> Result<System, Problem> {
             .map_or(Ok(KERNELS[0].into()), |it| values.one_of("kernel", it, &ALL_KERNELS))?,
         memory: memory.map_or(Ok(DEFAULT_RAM), |size| values.size(size, RAM[0]..=RAM[1]))?,
         memory_at: memory.map_or(manifest.system.span(), |size| size.span()),
+        kernel_at: kernel.map_or(manifest.system.span(), |kernel| kernel.span()),
+        cpus_at: given.cpus.as_ref().map_or(manifest.system.span(), |cpus| cpus.span()),
         tick,
         timeslice: timeslice(values, given, tick)?,
         cpus,
@@ -164,6 +166,11 @@ fn general(values: &Values, manifest: &Manifest) -> Result<System, Problem> {
             as u16,
         preempt_chains: given.preempt_chains.unwrap_or(true),
         inheritance: inheritance(values, given)?,
+        max_latency: given
+            .max_latency
+            .as_ref()
+            .map(|word| Ok((values.cost(word)?, word.span())))
+            .transpose()?,
         pools,
         endpoints: Vec::new(),
         notifications: manifest.notification.iter().map(notification).collect(),

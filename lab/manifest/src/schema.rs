@@ -61,6 +61,7 @@ pub struct General {
     pub lazy_dequeues: Option<Number>,
     pub preempt_chains: Option<bool>,
     pub inheritance: Option<Word>,
+    pub max_latency: Option<Word>,
 }
 
 /// `[trace]`.

@@ -42,6 +42,8 @@ pub struct System {
     pub preempt_chains: bool,
     /// What becomes of a leaf while its thread runs on a lent one.
     pub inheritance: Inheritance,
+    /// How late the highest threads may wake, in nanoseconds, and where that is said.
+    pub max_latency: Option<(u64, Span)>,
     /// The kernel's pools, in the order of [`Resource`]. Programs are not read yet: their
     /// segments are reckoned with a typical program's, until [`pack`](crate::pack) knows better.
     pub pools: [Pool; Resource::COUNT],
@@ -81,6 +83,10 @@ pub struct System {
     pub source: Source,
     /// Where the manifest gives the machine's memory.
     pub memory_at: Span,
+    /// Where it gives the kernel.
+    pub kernel_at: Span,
+    /// Where it gives the CPUs.
+    pub cpus_at: Span,
 }
 
 impl System {

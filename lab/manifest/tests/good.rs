@@ -60,6 +60,23 @@ fn a_system_says_what_becomes_of_a_leaf_while_another_is_lent() {
 }
 
 #[test]
+fn the_latency_that_a_manifest_asks_for_is_in_nanoseconds() {
+    let said = |line: &str| {
+        let text = format!(
+            "[system]\n{line}\nname = \"small\"\n\
+             [[domain]]\nname = \"only\"\nprogram = \"idle\"\npriority = 1\n"
+        );
+        parse("small.toml", &text).map(|system| system.max_latency)
+    };
+    assert_eq!(said("").unwrap(), None);
+    let at = |line: &str| said(line).unwrap().map(|(ns, at)| (ns, at.start));
+    assert_eq!(at("max_latency = \"1.5us\""), Some((1_500, "[system]\nmax_latency = ".len())));
+    assert_eq!(at("max_latency = \"900ns\"").map(|it| it.0), Some(900));
+    assert!(said("max_latency = \"2 seconds\"").is_err());
+    assert!(said("max_latency = 2").is_err());
+}
+
+#[test]
 fn a_domain_says_which_cpus_it_may_use() {
     let text = |cpus: &str| {
         format!(

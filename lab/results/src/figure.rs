@@ -103,7 +103,7 @@ impl Visitor<'_> for FigureVisitor {
 }
 
 /// An integer with its thousands apart.
-pub(crate) fn grouped(value: u64) -> String {
+pub fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (index, digit) in digits.chars().enumerate() {

@@ -100,7 +100,8 @@ impl Golden {
         Golden::parse(&text).with_context(|| path.display().to_string())
     }
 
-    fn parse(text: &str) -> Result<Golden> {
+    /// Reads the text of one.
+    pub fn parse(text: &str) -> Result<Golden> {
         let golden = Golden(text.parse::<DocumentMut>()?);
         let limits = golden.0.get(LIMITS).map(|item| table(LIMITS, item)).transpose()?;
         let limits = limits.into_iter().flat_map(|limits| limits.iter());
@@ -120,10 +121,20 @@ impl Golden {
         self.0.get(experiment).map(figures).unwrap_or_default()
     }
 
-    /// The limits of an experiment.
-    fn limits(&self, experiment: &str) -> Figures {
+    /// The limits of an experiment, in the order of the file.
+    pub fn limits(&self, experiment: &str) -> Figures {
         let limits = self.0.get(LIMITS).and_then(|limits| limits.get(experiment));
         limits.map(figures).unwrap_or_default()
+    }
+
+    /// A limit of an experiment, by its key.
+    pub fn limit(&self, experiment: &str, key: &str) -> Option<Figure> {
+        figure(self.0.get(LIMITS)?.get(experiment)?.get(key)?)
+    }
+
+    /// A recorded median of an experiment, by its key.
+    pub fn median(&self, experiment: &str, key: &str) -> Option<Figure> {
+        figure(self.0.get(experiment)?.get(key)?)
     }
 
     /// Every difference between the file and complete reports; experiments without a report are
@@ -269,7 +280,8 @@ mod tests {
     use crate::testing::{folded, micro, ping_pong};
     use expect_test::expect;
 
-    fn parse(text: &str) -> Result<Golden> {
+    /// Reads the text of one.
+    pub fn parse(text: &str) -> Result<Golden> {
         Golden::parse(text)
     }
 

@@ -40,7 +40,7 @@ pub use chart::Mark;
 pub use claim::{Bound, Claim, Judged, Verdict};
 pub use compare::{Answer, Difference, NEGLIGIBLE, Overall, Pair};
 pub use curves::{Case, Curves, Points, Source};
-pub use figure::{Figure, rounded};
+pub use figure::{Figure, grouped, rounded};
 pub use golden::{Deviation, Golden};
 pub use output::{read_report, read_samples, write_index, write_run};
 pub use parameter::{Value, parameters};

@@ -1,5 +1,6 @@
 //! `run`: boots a system and attaches its console.
 
+mod latency;
 mod responses;
 
 use super::check::{self, Costs};
@@ -20,6 +21,7 @@ use crate::waits::{self, Wait};
 use abi::log::Level;
 use abi::trace::Keep;
 use anyhow::{Result, bail};
+use latency::Latencies;
 use manifest::{Control, System, TREE};
 use responses::Responses;
 use serde_json::json;
@@ -61,7 +63,9 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         return Err(usage(message.to_string()));
     }
     let costs = check::costs(&system, run.overheads.as_deref())?;
-    let memory = run.auto.map(|_| system.add_trace(TRACE, Keep::First));
+    let held = latency::held(run, machine, &system)?;
+    let is_traced = run.auto.is_some() || held.is_some();
+    let memory = is_traced.then(|| system.add_trace(TRACE, Keep::First));
     let control = run.control.then(|| system.add_control());
     let left = system.add_accounts();
     let images = build(run, machine, &system)?;
@@ -83,7 +87,10 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let faults = faults::told(&outcome, &system, &images);
     let logs = logs::read(&outcome.memories, &system, run.log.unwrap_or(Level::Info));
     let restarts = restarts::told(&outcome, &system, &images);
-    let bounds = bounds((&system, &costs), machine, launch.icount);
+    let latencies = latency::collect(held, &outcome, &system, memory.as_deref())?;
+    // Writing the trace takes time, which no response has a bound for.
+    let limits = || bounds((&system, &costs), machine, launch.icount);
+    let bounds = latencies.as_ref().map_or_else(limits, |_| BTreeMap::new());
     let accounts = Accounts::told(&outcome, &system, left.as_ref(), &bounds);
     let responses = responses::collect(run, (&system, launch.icount), &accounts, |seed| {
         let outcome = again(run, machine, (&system, &images), seed)?;
@@ -100,15 +107,17 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         accounts: &accounts,
         waits: &waits,
         responses,
+        latencies: latencies.as_ref(),
     };
     match as_json {
         true => print_outcome(&system.name, machine, launch.board, &outcome, &told),
         false => {
             show_outcome(&outcome, launch.icount, &told);
             responses.iter().for_each(|all| all.show(plot));
+            latencies.iter().for_each(Latencies::show);
         }
     }
-    Ok(noted(verdict(&outcome, launch.icount, &told), &costs))
+    Ok(noted(verdict(&outcome, launch.icount, &told), &told, &costs))
 }
 
 /// Who reads and types, and after how many seconds a run ends; none while somebody types.
@@ -137,7 +146,9 @@ fn verdict(outcome: &Outcome, icount: Option<u64>, told: &Told) -> Verdict {
     let failed = gave_up || told.faults.iter().any(|fault| !fault.expected);
     // The host's clock keeps no bound.
     let exceeds = || told.accounts.reservations.iter().any(Account::exceeds);
-    let late = icount.is_some() && (exceeds() || told.responses.is_some_and(Responses::exceed));
+    let is_slow = || told.latencies.is_some_and(Latencies::exceed);
+    let jobs_are_late = || exceeds() || told.responses.is_some_and(Responses::exceed);
+    let late = icount.is_some() && (jobs_are_late() || is_slow());
     match outcome.exit {
         Exit::Done(0) | Exit::Interrupted | Exit::Hang | Exit::Stuck if failed => Verdict::Faulted,
         Exit::Done(0) | Exit::Interrupted if late => Verdict::Late,
@@ -148,8 +159,8 @@ fn verdict(outcome: &Outcome, icount: Option<u64>, told: &Told) -> Verdict {
 }
 
 /// A verdict, beside which it is told if bounds did not hold that count nothing of the kernel.
-fn noted(verdict: Verdict, costs: &Costs) -> Verdict {
-    if verdict == Verdict::Late && !costs.are_counted() {
+fn noted(verdict: Verdict, told: &Told, costs: &Costs) -> Verdict {
+    if verdict == Verdict::Late && told.latencies.is_none() && !costs.are_counted() {
         eprintln!("{NOT_COUNTED}");
     }
     verdict
@@ -297,6 +308,7 @@ struct Told<'a> {
     accounts: &'a Accounts,
     waits: &'a [Wait],
     responses: Option<&'a Responses>,
+    latencies: Option<&'a Latencies>,
 }
 
 /// For people, whom the console has been shown.
@@ -335,6 +347,7 @@ fn print_outcome(system: &str, machine: &dyn Machine, board: &str, outcome: &Out
         "accounts": told.accounts,
         "waits": told.waits,
         "responses": told.responses.map(Responses::document),
+        "latency": told.latencies.map(Latencies::document),
         "console": outcome.console,
     }));
 }

@@ -34,7 +34,7 @@ mod restart;
 mod run;
 mod schedulability;
 mod scheduler_stats;
-mod sections;
+pub mod sections;
 mod service_curves;
 mod setup;
 #[cfg(test)]

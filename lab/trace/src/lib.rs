@@ -11,6 +11,7 @@
 //!                                   -> accuracy      who ran beside a more urgent thread
 //!          Traces -> locks, cpus                       what CPUs do to each other
 //!                 -> wakeups, first_late               how late threads ran, and why
+//!                 -> highest                           how late those above all others ran
 //! ```
 //!
 //! Everything is pure: bytes in, values out. The record format is [`abi::trace`].
@@ -21,6 +22,7 @@ mod blame;
 mod cpus;
 mod decode;
 mod entry;
+mod highest;
 mod lives;
 mod locks;
 mod made;
@@ -40,6 +42,7 @@ pub use blame::{Blame, Cause, Named, Piece, Sample, blame};
 pub use cpus::{CpuUse, cpus, cpus_table};
 pub use decode::{Moment, Trace, Traces};
 pub use entry::Entry;
+pub use highest::{Undisturbed, highest};
 pub use lives::{Life, Lives, State, Stretch};
 pub use locks::{LockUse, locks, locks_table};
 pub use names::{Introduction, Names, Place};

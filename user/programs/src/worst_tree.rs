@@ -13,7 +13,7 @@ use rt::{cap, ipc, reservation, signal, system};
 const THREADS: usize = 40;
 /// Leaves without a thread.
 const LEAVES: usize = 80;
-/// Classes in each other, the root not counted; a leaf is below.
+/// Classes in each other, the root not counted, if the arguments do not say; a leaf is below.
 const LEVELS: usize = 6;
 /// Callers of a chain.
 const CHAIN: usize = 8;
@@ -40,12 +40,14 @@ const SCENES: [Scene; 11] = [
 ];
 
 /// Capabilities `root` (a CPU's root class), `own` (a leaf above all in it), `self-thread` and
-/// `system`; the argument `rounds`; a quota for all of it.
+/// `system`; the arguments `rounds`, `levels`, the classes in each other, and `scenes`, a mask of
+/// what is played; a quota for all of it.
 pub fn main(env: &Env) {
     let root = env.cap("root");
     reservation::run_on(env.cap("self-thread"), env.cap("own")).expect("it may run there");
     for _ in 0..env.number("rounds", 1) {
-        for scene in SCENES {
+        let mask = env.number("scenes", u64::MAX);
+        for (_, scene) in SCENES.iter().enumerate().filter(|(number, _)| mask >> number & 1 != 0) {
             scene(env, root).expect("the scene plays");
             clear(env);
         }
@@ -157,7 +159,8 @@ fn nested(env: &Env, root: Slot, policy: Policy) -> Result<(), Error> {
     let first = slots.fresh();
     reservation::create_class(first, root, policy, ABOVE)?;
     let mut class = first;
-    for level in 1..LEVELS {
+    let levels = env.number("levels", LEVELS as u64) as usize;
+    for level in 1..levels {
         let inner = slots.fresh();
         let aside = slots.fresh();
         // Each has a part of what the one above has.
@@ -172,7 +175,7 @@ fn nested(env: &Env, root: Slot, policy: Policy) -> Result<(), Error> {
         class = inner;
     }
     crowd(env, &mut slots, THREADS, (doze, 20_000), &mut |number, leaf| {
-        reservation::create_leaf(leaf, class, share(policy, number, THREADS << (2 * LEVELS)))
+        reservation::create_leaf(leaf, class, share(policy, number, THREADS << (2 * levels)))
     })?;
     system::sleep(10 * MS);
     cap::destroy(first)

@@ -5,6 +5,7 @@ mod advised;
 mod blocking;
 mod counted;
 mod decided;
+pub mod latency;
 mod lent;
 mod overheads;
 mod room;
@@ -22,6 +23,7 @@ use crate::{image, output};
 use crate::{systems, workspace};
 use abi::boot::ALL_CPUS;
 use anyhow::Result;
+use latency::Latency;
 use manifest::{Origin, Problems, System};
 pub use overheads::Costs;
 use serde_json::{Value, json};
@@ -65,8 +67,10 @@ fn one(system: &str, measured: Option<&Costs>, as_json: bool) -> Result<(Value, 
     };
     let costs = |system| measured.cloned().unwrap_or_else(|| overheads::given(system).into());
     let decided = system.as_ref().and_then(|system| decided::decide(system, costs(system)));
+    let latency = system.as_ref().map(latency::latency).transpose()?;
     if let (Some(system), false) = (&system, as_json) {
         output::line(system.summary().trim_end());
+        latency.iter().for_each(|it| output::line(format_args!("\n{}", it.text().trim_end())));
         if let Some(decided) = &decided {
             output::line(decided.text().trim_end());
         }
@@ -76,15 +80,20 @@ fn one(system: &str, measured: Option<&Costs>, as_json: bool) -> Result<(Value, 
     if let Some(problems) = &problems {
         eprintln!("{problems}");
     }
+    let late = latency.as_ref().and_then(Latency::problem);
+    if let (Some(late), false) = (late, as_json) {
+        eprintln!("{late}");
+    }
     let verdict = match (&problems, &decided) {
         (Some(_), _) => Verdict::Unable,
-        (None, Some(decided)) => Verdict::from_bool(decided.is_accepted()),
-        (None, None) => Verdict::Held,
+        (None, Some(decided)) => Verdict::from_bool(decided.is_accepted() && late.is_none()),
+        (None, None) => Verdict::from_bool(late.is_none()),
     };
     let document = json!({
         "system": system.as_ref().map(|system| system.name.as_str()),
         "problems": problems,
         "notes": system.as_ref().map(notes),
+        "latency": latency.as_ref().map(Latency::document),
         "reservations": system.as_ref().map(reservations),
         "schedulability": decided.as_ref().map(decided::Decided::document),
     });

@@ -5,7 +5,7 @@ use crate::machine::{EMULATOR, Launch, MACHINES};
 use clap::Parser;
 use std::path::Path;
 
-fn asked(words: &str) -> cli::Run {
+pub fn asked(words: &str) -> cli::Run {
     let words = ["giusto", "run"].into_iter().chain(words.split_whitespace());
     match Cli::try_parse_from(words).unwrap().command {
         Command::Run(run) => run,

@@ -1,9 +1,9 @@
+use super::loads::{LENT, Load, OF_PRIORITIES, OF_TREE, USUAL};
 use super::made::{FaultPath, Made};
-use super::{LENDING, LONGEST, MEDIAN};
+use super::{LENDING, LOAD, LONGEST, MEDIAN, PATH};
 use crate::experiment::parameter::SAMPLES;
 use crate::experiment::user_system::{ROOM, traced};
 use crate::experiment::{Emulated, Measured, Setup};
-use crate::systems::set;
 use anyhow::{Context, Result};
 use manifest::{System, TREE};
 use std::collections::BTreeMap;
@@ -15,101 +15,109 @@ const UNHANDLED: &str = "fault-unhandled";
 /// Bytes of a trace: more than any of the runs fills.
 const TRACE: u64 = 32 << 20;
 
-/// Sets what a run is to do.
-type Change = fn(&mut System, samples: u64);
-
-/// What is run.
-const RUNS: [(&str, Change); 6] = [
-    ("worst", |_, _| {}),
-    ("latency", |system, samples| set(system, "samples", &samples.to_string())),
-    ("selftest", |_, _| {}),
-    ("hostile", |_, _| {}),
-    ("queueing", |system, _| set(system, "most", "100")),
-    ("ipc-chain", |system, _| {
-        system.preempt_chains = true;
-        set(system, "sweep", "100");
-        set(system, "samples", "20");
-    }),
-];
-
-/// What is run as well where there is none.
-const RUNS_OF_PRIORITIES: [(&str, Change); 1] = [("worst-train", |_, _| {})];
-
-/// What is run as well where there is a scheduling tree.
-const RUNS_OF_TREE: [(&str, Change); 4] = [
-    ("worst-tree", |_, _| {}),
-    ("budgets", |_, _| {}),
-    ("mixed-criticality", |_, _| {}),
-    ("mixed-curves", |_, _| {}),
-];
-
 pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
     if kernel != TREE {
-        let runs = [&RUNS[..], &RUNS_OF_PRIORITIES].concat();
-        let (measured, made) = of_runs(setup, kernel, TRACE, &runs)?;
+        let loads = [&USUAL[..], &OF_PRIORITIES].concat();
+        let (measured, made) = of_runs(setup, kernel, TRACE, &loads)?;
         made.check()?;
         return Ok(measured);
     }
-    let runs = [&RUNS[..], &RUNS_OF_TREE].concat();
-    let (mut measured, _) = of_runs(setup, TREE, TRACE, &runs)?;
-    let (lending, _) = runs_by_operation(setup, TREE, TRACE, &[("worst-lent", |_, _| {})])?;
-    measured.samples.push(TREE, LENDING, "any", vec![worst_of_all(&lending)?]);
-    for (operation, runs) in lending.iter().filter(|(operation, _)| *operation != UNHANDLED) {
+    let loads = [&USUAL[..], &OF_TREE].concat();
+    let (mut measured, _) = of_runs(setup, TREE, TRACE, &loads)?;
+    let lending = Runs::of(setup, TREE, TRACE, &LENT)?;
+    measured.samples.push(TREE, LENDING, "any", vec![lending.worst_of_all()?]);
+    for (operation, runs) in lending.all.iter().filter(|(operation, _)| *operation != UNHANDLED) {
         let worst = runs.last().context("an operation without a section")?;
         measured.samples.push(TREE, LENDING, operation, vec![*worst]);
     }
+    lending.push_groups(TREE, &mut measured);
     Ok(measured)
 }
 
 /// The same of a user's system.
 pub fn of_user_system(setup: &Emulated, kernel: &str) -> Result<Measured> {
-    Ok(of_runs(setup, kernel, ROOM, &[(setup.user_system()?, |_, _| {})])?.0)
+    let load = Load { system: setup.user_system()?, change: |_, _| {}, group: None };
+    Ok(of_runs(setup, kernel, ROOM, &[load])?.0)
 }
 
 /// The longest sections of all runs, each with a trace of so many bytes, and what these made.
-fn of_runs(
-    setup: &Setup,
-    kernel: &str,
-    room: u64,
-    runs: &[(&str, Change)],
-) -> Result<(Measured, Made)> {
-    let (all, made) = runs_by_operation(setup, kernel, room, runs)?;
+fn of_runs(setup: &Setup, kernel: &str, room: u64, loads: &[Load]) -> Result<(Measured, Made)> {
+    let runs = Runs::of(setup, kernel, room, loads)?;
     let mut measured = Measured::default();
-    measured.samples.push(kernel, LONGEST, "any", vec![worst_of_all(&all)?]);
-    for (operation, runs) in all {
+    measured.samples.push(kernel, LONGEST, "any", vec![runs.worst_of_all()?]);
+    for (operation, runs) in &runs.all {
         let worst = *runs.last().context("an operation without a section")?;
-        measured.samples.push(kernel, LONGEST, &operation, vec![worst]);
-        measured.samples.push(kernel, MEDIAN, &operation, vec![runs[runs.len() / 2]]);
+        measured.samples.push(kernel, LONGEST, operation, vec![worst]);
+        measured.samples.push(kernel, MEDIAN, operation, vec![runs[runs.len() / 2]]);
     }
-    Ok((measured, made))
+    runs.push_groups(kernel, &mut measured);
+    Ok((measured, runs.made))
 }
 
-/// What each operation's sections take, the shortest first, in runs with a trace of so many bytes.
-fn runs_by_operation(
-    setup: &Setup,
-    kernel: &str,
-    room: u64,
-    runs: &[(&str, Change)],
-) -> Result<(BTreeMap<String, Vec<u64>>, Made)> {
-    let samples = setup.asked.number(SAMPLES, 30);
-    let mut all: BTreeMap<String, Vec<u64>> = BTreeMap::new();
-    let mut made = Made::default();
-    for (system, change) in runs {
-        let change = &mut |system: &mut System| change(system, samples);
-        let trace = traced(setup, system, kernel, room, change)?.0.all;
-        made.count(&trace);
-        for (operation, run) in longest(&trace) {
-            all.entry(operation).or_default().push(run);
+/// What runs have shown.
+#[derive(Default)]
+struct Runs {
+    /// What each operation's sections take, the shortest first.
+    all: BTreeMap<String, Vec<u64>>,
+    /// The longest section of each group of loads, of an operation that has a bound.
+    groups: BTreeMap<&'static str, u64>,
+    /// The longest way to a thread that is woken above all others, by groups.
+    paths: BTreeMap<&'static str, u64>,
+    made: Made,
+}
+
+impl Runs {
+    /// Runs with a trace of so many bytes.
+    fn of(setup: &Setup, kernel: &str, room: u64, loads: &[Load]) -> Result<Runs> {
+        let samples = setup.asked.number(SAMPLES, 30);
+        let mut runs = Runs::default();
+        for Load { system, change, group } in loads {
+            let mut ran = None;
+            let change = &mut |system: &mut System| {
+                change(system, samples);
+                ran = Some(system.clone());
+            };
+            let traces = traced(setup, system, kernel, room, change)?.0;
+            let ran = ran.context("a run of no system")?;
+            runs.made.count(&traces.all);
+            let mut longest_here = 0;
+            for (operation, run) in longest(&traces.all) {
+                if operation != UNHANDLED {
+                    longest_here = longest_here.max(run);
+                }
+                runs.all.entry(operation).or_default().push(run);
+            }
+            let woken = trace::highest(&traces, &|domain, priority| ran.urgency(domain, priority));
+            let path = woken.iter().filter_map(|woken| woken.path).max().unwrap_or(0);
+            if let Some(group) = *group {
+                raise(&mut runs.groups, group, longest_here);
+                raise(&mut runs.paths, group, path);
+            }
+            raise(&mut runs.paths, "any", path);
+        }
+        runs.all.values_mut().for_each(|runs| runs.sort_unstable());
+        Ok(runs)
+    }
+
+    /// The worst of all operations that have a bound.
+    fn worst_of_all(&self) -> Result<u64> {
+        let usual = self.all.iter().filter(|(operation, _)| *operation != UNHANDLED);
+        usual.flat_map(|(_, runs)| runs).copied().max().context("an empty trace")
+    }
+
+    /// Adds what is told by groups.
+    fn push_groups(&self, kernel: &str, measured: &mut Measured) {
+        for (metric, groups) in [(LOAD, &self.groups), (PATH, &self.paths)] {
+            for (group, worst) in groups.iter().filter(|(_, worst)| **worst > 0) {
+                measured.samples.push(kernel, metric, group, vec![*worst]);
+            }
         }
     }
-    all.values_mut().for_each(|runs| runs.sort_unstable());
-    Ok((all, made))
 }
 
-/// The worst of all operations that have a bound.
-fn worst_of_all(all: &BTreeMap<String, Vec<u64>>) -> Result<u64> {
-    let usual = all.iter().filter(|(operation, _)| *operation != UNHANDLED);
-    usual.flat_map(|(_, runs)| runs).copied().max().context("an empty trace")
+fn raise(worst: &mut BTreeMap<&'static str, u64>, group: &'static str, value: u64) {
+    let worst = worst.entry(group).or_default();
+    *worst = (*worst).max(value);
 }
 
 /// The longest run of a trace with interrupts off, of an operation that has a bound.

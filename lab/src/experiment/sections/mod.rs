@@ -1,5 +1,6 @@
 //! `sections`: the longest time for which the kernel keeps interrupts off, by operation.
 
+pub mod loads;
 mod made;
 mod measure;
 
@@ -16,7 +17,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     ledger: &["S0-35", "X-12", "X-13"],
     machines: &[Measure::Emulated(measure::measure)],
     kernels: &manifest::ALL_KERNELS,
-    metrics: &[LONGEST, MEDIAN, LENDING],
+    metrics: &[LONGEST, MEDIAN, LENDING, LOAD, PATH],
     parameters: &[Parameter::count("samples", [1, 500], &[30], "of a case of the storm")],
     conditions: &[
         ("storm", "that of `latency`, all kinds"),
@@ -41,11 +42,16 @@ const STRETCH: &str = "From the entry of the kernel or a preemption point to the
      point or the exit, less what writing the trace took. `longest` is the worst of all runs, \
      `median` that of the longest stretches of each section, `any` the worst of all operations \
      but fault-unhandled, which writes to the serial port. `lending` is the longest while leaves \
-     are lent along waits.";
+     are lent along waits. `load` is the longest of the loads of a group; `path` is the whole section \
+     that wakes a thread by the clock that is above all others, up to its exit to the thread.";
 const OUTSIDE: &str =
     "The entry and exit code itself is outside: it takes about as much again as a null call.";
 
-const LONGEST: &str = "longest";
+pub const LONGEST: &str = "longest";
 const MEDIAN: &str = "median";
 /// As the longest, while leaves are lent along waits.
-const LENDING: &str = "lending";
+pub const LENDING: &str = "lending";
+/// The longest of the loads of a group.
+pub const LOAD: &str = "load";
+/// The section that wakes a thread above all others, up to its exit to that.
+pub const PATH: &str = "path";
