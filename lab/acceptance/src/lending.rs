@@ -132,24 +132,26 @@ impl Play<'_, '_> {
     }
 
     /// The most urgent of those that wait for a mutex; of equals the first one.
-    fn first_waiter(&self, mutex: usize) -> Option<usize> {
-        let own = |at: usize| self.threads[at].own;
-        let more = |best, other| match self.tree.is_more_urgent(own(other), own(best)) {
+    fn first_waiter(&mut self, mutex: usize) -> Option<usize> {
+        let (waiting, tree, threads) = (self.waiting(mutex), &mut self.tree, &self.threads);
+        let own = |at: usize| threads[at].own;
+        let more = |best, other| match tree.is_more_urgent(own(other), own(best)) {
             true => other,
             false => best,
         };
-        self.waiting(mutex).into_iter().reduce(more)
+        waiting.into_iter().reduce(more)
     }
 
     /// The leaf that a thread is to use.
-    fn leaf(&self, at: usize) -> Option<NodeId> {
+    fn leaf(&mut self, at: usize) -> Option<NodeId> {
         let thread = &self.threads[at];
+        let own = thread.own;
         thread.release.filter(|_| thread.waits.is_none())?;
         let owned = self.mutex(at).filter(|mutex| self.owners[*mutex] == Some(at));
         let lent = owned.and_then(|mutex| self.first_waiter(mutex));
         let lent = lent.map(|waiter| self.threads[waiter].own);
-        let lent = lent.filter(|lent| self.tree.is_more_urgent(*lent, thread.own));
-        Some(lent.unwrap_or(thread.own))
+        let lent = lent.filter(|lent| self.tree.is_more_urgent(*lent, own));
+        Some(lent.unwrap_or(own))
     }
 
     /// Threads go to the leaves that they are to use: those that wait first, or those that are lent

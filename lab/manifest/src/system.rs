@@ -59,8 +59,7 @@ pub struct System {
     pub memories: Vec<Memory>,
     /// The mutexes that its tasks share, for the analysis.
     pub mutexes: Vec<Mutex>,
-    /// Its domains: first those that boot, then those that the supervisor makes, each behind those
-    /// that it depends on.
+    /// Its domains: first those that boot, then the supervised ones behind those they depend on.
     pub domains: Vec<Domain>,
     /// Index of the supervisor's domain, the last one that boots, if any are supervised.
     pub supervisor: Option<usize>,

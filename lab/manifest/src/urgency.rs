@@ -5,7 +5,7 @@ use abi::reservation::Share;
 
 impl System {
     /// The priority in the root of its CPU of a thread with this priority in a domain, by the
-    /// domain's number: those of the manifest from 1. A domain that is not there has no reservation.
+    /// domain's number: those of the manifest from 1. One that is not there has no reservation.
     pub fn urgency(&self, domain: u32, priority: u16) -> u16 {
         let domain = (domain as usize).checked_sub(1).and_then(|index| self.domains.get(index));
         match domain.and_then(|domain| domain.reservation) {

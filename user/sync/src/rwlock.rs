@@ -60,8 +60,8 @@ impl RwLock {
     ///
     /// # Errors
     ///
-    /// [`Error::Timeout`] and those of [`Mutex::lock`]; [`Error::AlreadyOwner`]: it writes. A thread
-    /// that reads waits for itself, as it is not known who reads.
+    /// [`Error::Timeout`] and those of [`Mutex::lock`]; [`Error::AlreadyOwner`]: it writes. A
+    /// thread that reads waits for itself, as it is not known who reads.
     pub fn write(&self, me: ThreadId, wait: Wait) -> Result<WriteGuard<'_>, Error> {
         let mut guard = self.lock_if_not_writer(me)?;
         guard.set(RwLock::WAITING, guard.get(RwLock::WAITING) + 1);

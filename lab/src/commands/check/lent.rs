@@ -131,8 +131,8 @@ pub fn is_lent(system: &System, section: &Section) -> bool {
     things(section).iter().any(|thing| lent.iter().any(|one| one.things.contains(thing)))
 }
 
-/// How often a job of each task can have to wait for what is so shared, or moves to another leaf for
-/// that, and for how long others execute for it then.
+/// How often a job of each task can have to wait for what is so shared, or moves to another leaf
+/// for that, and for how long others execute for it then.
 fn waits(system: &System, context_switch: Time) -> BTreeMap<String, (Time, Time)> {
     let users = users(system);
     let lent = lent(system, &users);

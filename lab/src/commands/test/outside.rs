@@ -16,6 +16,7 @@ use anyhow::{Context, Result, bail, ensure};
 use manifest::{Origin, Reservation, System, spell_duration};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -101,10 +102,11 @@ pub fn jobs(manifest: &Path, choice: &Choice) -> Result<Vec<Job>> {
     let mut images: BTreeMap<(&str, Option<Extra>), Arc<Images>> = BTreeMap::new();
     for one in &mut all {
         let built = (one.machine.name(), image::extra_for(&one.system));
-        if !images.contains_key(&built) {
-            images.insert(built, Arc::new(image::build_for(one.machine, &one.system)?));
-        }
-        one.images = images[&built].clone();
+        let images = match images.entry(built) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(Arc::new(image::build_for(one.machine, &one.system)?)),
+        };
+        one.images = images.clone();
     }
     let job = |one: One| Job::new(Group::System, one.name(), move |_: &mut Findings| one.check());
     Ok(all.into_iter().map(job).collect())
