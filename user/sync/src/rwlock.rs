@@ -85,10 +85,11 @@ impl RwLock {
     /// The mutex before a wait, which the thread that writes would never end.
     fn lock_if_not_writer(&self, me: ThreadId) -> Result<Guard<'_>, Error> {
         let guard = self.mutex.lock(me)?;
-        match guard.get(RwLock::STATE) == self.written_by(me) {
-            true => Err(Error::AlreadyOwner),
-            false => Ok(guard),
+        if guard.get(RwLock::STATE) == self.written_by(me) {
+            guard.unlock()?;
+            return Err(Error::AlreadyOwner);
         }
+        Ok(guard)
     }
 
     fn done_reading(&self, me: ThreadId) -> Result<(), Error> {

@@ -252,7 +252,7 @@ impl Latency {
             Ok(bound) => bound,
             Err((why, _)) => return wrapped(&format!("No bound of latency: {why}."), "", ""),
         };
-        let mut text = format!("Latency under {kernel} at most, in instructions:\n\n");
+        let mut text = format!("Latency under {kernel} by recorded loads, in instructions:\n\n");
         let mut shown = table(&["CPU", "what", "of", "at most"]);
         shown.add_row(["any", "longest section", "", &grouped(bound.section())]);
         for of in &bound.cpus {
@@ -273,7 +273,8 @@ impl Latency {
             "",
         );
         if let Some(most) = self.most.filter(|_| self.problem.is_none()) {
-            text += &format!("\n`max_latency` of {} is held, under --icount.\n", spelled(most));
+            let most = spelled(most);
+            text += &format!("\nBy these figures `max_latency` of {most} is held (--icount).\n");
         }
         text
     }

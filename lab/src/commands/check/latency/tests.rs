@@ -125,7 +125,7 @@ fn nested(policy: &str, share: &str, levels: usize) -> String {
 #[test]
 fn policies_and_depth_decide_under_the_tree() {
     assert_eq!(bounds(WITH_TREE, ""), [1_500, 1_500 + 120 + 900]);
-    // The leaf's jobs: 10 at budgets of nobody, 10 for a wake-up.
+    // One job of the leaf: 10 for its instant.
     let fixed = nested("fixed-priority", "priority = 5", 2);
     assert_eq!(bounds(WITH_TREE, &fixed), [3_000, 3_000 + 120 + 1_900 + 10]);
     let edf = nested("edf", "budget = \"1ms\"\nperiod = \"10ms\"", 1);
