@@ -207,14 +207,25 @@ impl Tree<'_> {
             false => members::<ByEvent>(self.nodes, node.events),
         };
         same(events, self.children(at).filter(with_instant), "instants of children");
-        let current = self.frames.get(node.frame as usize).map_or(0, |frame| frame.partition());
-        let has_window = |child: &usize| match self.nodes[*child].share {
-            Share::Partition { number, .. } => number == 0 || number == current,
-            _ => true,
-        };
-        let inner = self.children(at).filter(has_window).map(|child| self.nodes[child].event_at);
+        let frame = self.frames.get(node.frame as usize);
+        let (current, began) = frame.map_or((0, 0), |frame| (frame.partition(), frame.began()));
+        let inner = self.children(at).filter_map(|child| match self.nodes[child].share {
+            Share::Partition { number: 0, .. } => Some(self.nodes[child].event_at),
+            Share::Partition { number, .. } => {
+                (number == current).then(|| self.nodes[child].event_at.max(began))
+            }
+            _ => Some(self.nodes[child].event_at),
+        });
         let seen = match (node.ready, node.is_queued() || node.parent == NIL) {
-            _ if self.shows_inner(at as u32) => inner.min().unwrap_or(NEVER),
+            _ if self.shows_inner(at as u32) => {
+                let inner = inner.min().unwrap_or(NEVER);
+                let mut then = node.server.clone();
+                then.wake(inner);
+                match inner != NEVER && !node.ready && then.is_throttled {
+                    true => then.event(true).max(inner),
+                    false => inner,
+                }
+            }
             (_, true) => NEVER,
             (_, false) => node.server.event(node.ready),
         };

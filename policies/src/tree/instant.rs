@@ -61,11 +61,13 @@ impl Tree<'_> {
         self.plan(class);
     }
 
-    /// What a class sees of a child: when it can be chosen again, or something in it can.
+    /// What a class sees of a child: when it can be chosen again, or something in it can, but not
+    /// before it could be chosen itself.
     fn shown(&self, at: u32) -> u64 {
         let node = &self.nodes[at as usize];
         match self.shows_inner(at) {
-            true => self.first_event(at, NEVER).1,
+            true if node.ready => self.first_event(at, NEVER).1,
+            true => node.server.can_run_from(self.first_choice(at, NEVER)),
             false if node.is_queued() || node.parent == NIL => NEVER,
             false => node.server.event(true),
         }
@@ -105,6 +107,37 @@ impl Tree<'_> {
             }
             at = class;
         }
+    }
+
+    /// Since when a class has a choice, by what waits in it or is ready there since an instant.
+    pub(super) fn first_choice(&self, class: u32, ready: u64) -> u64 {
+        let node = &self.nodes[class as usize];
+        match self.frames.get(node.frame as usize) {
+            Some(frame) => self.partition_since(node, frame, ready),
+            None => self.first_event(class, NEVER).1.min(ready),
+        }
+    }
+
+    /// The same of a class of time partitions: a partition is no choice before its window begins.
+    /// As many steps as there are partitions.
+    fn partition_since(&self, class: &Node, frame: &Frame, ready: u64) -> u64 {
+        let queued = |number| match self.partition(class.queue, number) {
+            NIL => NEVER,
+            _ => ready,
+        };
+        let (mut background, mut current) = (queued(0), queued(frame.partition()));
+        let mut at = avl::first::<Node, ByEvent>(self.nodes, class.events);
+        while let Some(child) = self.nodes.get(at as usize).filter(|child| child.event_at < ready) {
+            match child.share {
+                Share::Partition { number: 0, .. } => background = background.min(child.event_at),
+                Share::Partition { number, .. } if number == frame.partition() => {
+                    current = current.min(child.event_at);
+                }
+                _ => {}
+            }
+            at = avl::next::<Node, ByEvent>(self.nodes, at);
+        }
+        background.min(current.max(frame.began()))
     }
 
     fn take_event(&mut self, class: u32, at: u32) {

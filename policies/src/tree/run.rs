@@ -3,9 +3,8 @@
 use super::admit::span;
 use super::avl::{self, NIL};
 use super::curve::NEVER;
-use super::frame::Frame;
 use super::job::Job;
-use super::node::{ByEligible, ByEvent, ByKey, Node, Role};
+use super::node::{ByEligible, ByKey, Node, Role};
 use super::{NodeId, Tree};
 use abi::reservation::{LEVELS, Policy, Share};
 
@@ -273,41 +272,9 @@ impl Tree<'_> {
             node.server.sleep(now);
             return Some(now);
         }
-        let since = self.ready_since(class, now);
+        let since = self.first_choice(class, now);
         self.nodes[class as usize].server.wake(since);
         Some(since)
-    }
-
-    /// Since when a class has a choice, which a child has given it at an instant: something else
-    /// inside may have come before.
-    fn ready_since(&self, class: u32, now: u64) -> u64 {
-        let node = &self.nodes[class as usize];
-        match self.frames.get(node.frame as usize) {
-            Some(frame) => self.partition_since(node, frame, now),
-            None => self.first_event(class, NEVER).1.min(now),
-        }
-    }
-
-    /// The same of a class of time partitions: a partition is no choice before its window begins.
-    /// As many steps as there are partitions.
-    fn partition_since(&self, class: &Node, frame: &Frame, now: u64) -> u64 {
-        let queued = |number| match self.partition(class.queue, number) {
-            NIL => NEVER,
-            _ => now,
-        };
-        let (mut background, mut current) = (queued(0), queued(frame.partition()));
-        let mut at = avl::first::<Node, ByEvent>(self.nodes, class.events);
-        while let Some(child) = self.nodes.get(at as usize).filter(|child| child.event_at < now) {
-            match child.share {
-                Share::Partition { number: 0, .. } => background = background.min(child.event_at),
-                Share::Partition { number, .. } if number == frame.partition() => {
-                    current = current.min(child.event_at);
-                }
-                _ => {}
-            }
-            at = avl::next::<Node, ByEvent>(self.nodes, at);
-        }
-        background.min(current.max(frame.began()))
     }
 
     /// Whether a class has a child that can be chosen now.

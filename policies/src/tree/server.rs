@@ -268,6 +268,14 @@ impl Supply {
             || left * u128::from(period) >= u128::from(self.until - now) * u128::from(budget)
     }
 
+    /// From when on it could run, if something inside became ready at an instant; nothing is now.
+    pub(super) fn can_run_from(&self, ready: u64) -> u64 {
+        let Some(limits) = self.limits.filter(|_| ready != NEVER) else { return ready };
+        let mut then = self.clone();
+        then.wake(ready);
+        if then.is_throttled { then.comes_back(limits).max(ready) } else { ready }
+    }
+
     /// Nothing inside is ready any more.
     pub(super) fn sleep(&mut self, now: u64) {
         if self.idle == NEVER && self.period_end() <= now {

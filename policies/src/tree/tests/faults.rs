@@ -494,9 +494,9 @@ fn a_window_makes_nothing_ready_before_it_begins() {
             assert_eq!(tree.set_frame(class, second, 90 * MS), Ok(()));
         }
         tree.block(busy, 90 * MS, true);
-        let left = |tree: &Tree<'_>| tree.nodes[class.index()].server.left();
-        decide(&mut tree, 90 * MS);
-        assert_eq!(left(&tree), 0, "{sets}");
+        // Until then its budget has idled away.
+        let pick = decide(&mut tree, 90 * MS);
+        assert_eq!((pick.leaf, pick.until), (None, 100 * MS), "{sets}");
     }
 }
 

@@ -17,6 +17,7 @@ mod deadlines;
 mod fairness;
 mod faults;
 mod hierarchies;
+mod inside;
 mod lent;
 mod lockstep;
 mod mixed;

@@ -215,7 +215,8 @@ impl Model {
     }
 
     /// The next instant that can change the choice of a class: of its children no less urgent than
-    /// `least` those that wait for budget, and what waits in those with nothing ready.
+    /// `least` those that wait for budget, and what waits in those with nothing ready, but not
+    /// before these have budget themselves.
     fn next_event(&self, class: NodeId, least: u16, now: u64) -> u64 {
         let current = self.node(class).partition(now);
         let matters = |child: &&ModelNode| match child.share {
@@ -227,7 +228,20 @@ impl Model {
             (true, Some(server)) if server.throttled => server.comes_back(),
             (true, _) if self.is_inner_curves(child) => Some(self.next_event(child.id, 0, now)),
             (true, _) => None,
-            (false, _) => Some(self.next_event(child.id, 0, now)),
+            (false, server) => {
+                let inside = self.next_event(child.id, 0, now);
+                match server.clone().filter(|_| inside != NEVER) {
+                    None => Some(inside),
+                    Some(mut then) => {
+                        then.wake(inside);
+                        if then.throttled {
+                            then.comes_back().max(Some(inside))
+                        } else {
+                            Some(inside)
+                        }
+                    }
+                }
+            }
         };
         self.children(class).filter(matters).filter_map(instant).min().unwrap_or(NEVER)
     }
