@@ -48,7 +48,8 @@ impl<P: Port> Manager<'_, P> {
         NodeId(self.all.open(at).node.get())
     }
 
-    /// The reservation in a slot.
+    /// The reservation in a slot. Who changes one may use the CPUs that it is of: each change can
+    /// let them decide anew.
     #[inline(never)]
     fn reservation(
         &self,
@@ -56,7 +57,12 @@ impl<P: Port> Manager<'_, P> {
         word: u64,
         rights: Rights,
     ) -> Result<Ref<Reservation<P>>, Error> {
-        Ok(self.all.open(own).named::<Reservation<P>>(slot(word)?, rights)?.at)
+        let domain = self.all.open(own);
+        let at = domain.named::<Reservation<P>>(slot(word)?, rights)?.at;
+        if rights != Rights::NONE {
+            self.check_home(self.kernel.trees.leaf(self.node(at).0).home(), domain.cpus.get())?;
+        }
+        Ok(at)
     }
 
     fn words(&self, me: Ref<Thread<P>>) -> Words {
@@ -299,7 +305,12 @@ impl<P: Port> Manager<'_, P> {
     /// Threads that may use these CPUs alone can run on a leaf, if it is there: else they would run
     /// beside it, without its limit.
     pub(super) fn check_cpus(&self, leaf: LeafRef, cpus: u64) -> Result<(), Error> {
-        let needed = match self.kernel.trees.home_of(leaf) {
+        self.check_home(self.kernel.trees.home_of(leaf), cpus)
+    }
+
+    /// These CPUs are all that something needs.
+    fn check_home(&self, home: Option<Home>, cpus: u64) -> Result<(), Error> {
+        let needed = match home {
             Some(Home::Cpu(cpu)) => 1 << cpu,
             Some(Home::Any) => self.all_cpus(),
             None => 0,

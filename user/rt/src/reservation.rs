@@ -15,6 +15,9 @@
 //!     reservation::run_on(thread, leaf)
 //! }
 //! ```
+//!
+//! What changes a reservation needs its CPU among those that the caller's domain may use, or all
+//! CPUs for one that they share, and fails with [`Error::CpuNotAllowed`] otherwise.
 
 use crate::arch::{self, ANY, Outcome, word};
 use crate::noted;
@@ -134,8 +137,9 @@ pub fn set_background(slot: Slot, overrun: bool, miss: bool) -> Result<(), Error
 /// Moves a reservation into another class of the same CPU.
 ///
 /// # Errors
-/// [`Error::CpuNotAllowed`]: it is of another CPU. [`Error::WrongState`]: the class is inside the
-/// reservation, or this is a class of service curves in use. Else as for [`create_leaf`].
+/// [`Error::CpuNotAllowed`]: it is of another CPU, or of one that the caller's domain may not use.
+/// [`Error::WrongState`]: the class is inside the reservation, or this is a class of service curves
+/// in use. Else as for [`create_leaf`].
 pub fn join(slot: Slot, class: Slot, share: Share) -> Result<(), Error> {
     let (code, words) = share.encode();
     send(Call::ReservationJoin, [slot.word(), class.word(), code, 0], words)

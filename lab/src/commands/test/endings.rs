@@ -118,6 +118,8 @@ fn on(machine: &'static dyn Machine) -> Vec<Job> {
         let one =
             Configuration { kernel: manifest::TREE, system: "moved", cpus: 2, locking, ..plain };
         jobs.push(job("a thread that is given to all CPUs runs at once", one, ends_well));
+        let one = Configuration { system: "confined", ..one };
+        jobs.push(job("reservations of other CPUs are out of reach", one, ends_well));
     }
     let one = Configuration { system: "train", ..plain };
     jobs.push(job("threads enter another domain and return", one, ends_well).configuration());
