@@ -303,8 +303,8 @@ fn is_lent<P: Port>(machine: Machine<P>, all: &Exclusive<'_>, at: Ref<Thread<P>>
             }
             waiters.each(&turnstile.waiters, &mut |waiter: Ref<Thread<P>>| {
                 let own = trees.own_leaf_of(all, waiter);
-                lender |= own == lent.node || waiter.lent.get(all) == lent;
-                first |= waiter.cpu.get() == at.cpu.get();
+                lender |= own == lent.node || trees.lent_leaf(all, waiter) == Some(lent.node);
+                first |= trees.is_plain(lent.node) || waiter.cpu.get() == at.cpu.get();
             });
         });
     }

@@ -101,11 +101,10 @@ impl<P: Port> Trees<P> {
         self.with(|tree| tree.priority_below_root(NodeId(leaf))).unwrap_or(0)
     }
 
-    /// The leaf that waiters lend a thread, if it is there still.
-    fn lent_leaf(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> Option<u32> {
+    /// The leaf that waiters lend a thread, as it is on that one's CPU, if it is there still.
+    pub fn lent_leaf(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> Option<u32> {
         let lent = thread.lent.get(owner);
-        let home = self.home_of(lent)?;
-        (home.cpu() == Some(thread.cpu.get())).then_some(lent.node)
+        self.on_cpu(lent.node, self.home_of(lent)?.cpu()?, thread.cpu.get())
     }
 
     /// As [`Trees::leaf_of`], while leaves are lent.

@@ -21,8 +21,8 @@ const LOOKED_AT_OF_EACH: usize = 2;
 const COMPARED: usize = 8;
 
 impl<P: Port> Manager<'_, P> {
-    /// Decides which leaf a thread is lent: the most urgent that those lend that wait for it on its
-    /// CPU. The first waiters of all mutexes and conditions that are looked at are compared, and
+    /// Decides which leaf a thread is lent: the most urgent that those lend that wait for it, on
+    /// other CPUs by their priorities alone. The first waiters of all mutexes and conditions that are looked at are compared, and
     /// where these are few their next ones as well.
     pub(super) fn decide_lent(&self, at: Ref<Thread<P>>) {
         self.kernel.trees.set_lent(&self.all, at, self.leaf_to_lend(at));
@@ -37,16 +37,23 @@ impl<P: Port> Manager<'_, P> {
         let mut count = 0;
         self.look_at(inherit, |_| count += 1);
         let each = (COMPARED / usize::max(count, 1)).min(LOOKED_AT);
-        let here = |waiter: &Ref<Thread<P>>| waiter.cpu.get() == at.cpu.get();
+        // The waiter's leaf, and what that is on this thread's CPU.
+        let leaf_of = |waiter: Ref<Thread<P>>| {
+            let leaf = trees.lends_on(&self.all, waiter);
+            let here = trees.on_cpu(leaf, waiter.cpu.get(), at.cpu.get());
+            here.map(|here| (leaf, here))
+        };
         let mut first = None;
         self.look_at(inherit, |turnstile| {
-            let Some(head) = self.waiters().first(&turnstile.waiters) else { return };
-            for waiter in self.waiters().equals(head).take(LOOKED_AT).filter(here).take(each) {
-                let leaf = trees.lends_on(&self.all, waiter);
-                first = Some(first.map_or(leaf, |first| self.rather(at, leaf, first)));
+            let waiters = self.waiters();
+            let Some(head) = waiters.first(&turnstile.waiters) else { return };
+            let looked_at = waiters.equals(head).take(LOOKED_AT);
+            for other in looked_at.filter_map(leaf_of).take(each) {
+                let is_rather = |(_, than)| self.is_rather(at, other.1, than);
+                first = first.filter(|first| !is_rather(*first)).or(Some(other));
             }
         });
-        first.map_or(LeafRef::NONE, |leaf| trees.name(NodeId(leaf)))
+        first.map_or(LeafRef::NONE, |(leaf, _)| trees.name(NodeId(leaf)))
     }
 
     /// Calls `visit` for what is looked at for a thread: by each edge that leads to it the first
@@ -62,19 +69,18 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
-    /// The one of two leaves that a thread is rather lent: the first one if that is more urgent. Of
-    /// two in different time partitions neither is: then that one in the thread's own.
-    fn rather(&self, at: Ref<Thread<P>>, leaf: u32, than: u32) -> u32 {
+    /// Whether a thread is rather lent the first one of two leaves: if that is more urgent. Of two
+    /// in different time partitions neither is: then that one in the thread's own.
+    fn is_rather(&self, at: Ref<Thread<P>>, leaf: u32, than: u32) -> bool {
         let trees = &self.kernel.trees;
-        let is_rather = match trees.compare(leaf, than) {
+        match trees.compare(leaf, than) {
             Some(order) => order == Ordering::Greater,
             None => {
                 let own = trees.own_leaf_of(&self.all, at);
                 let is_more = |leaf| trees.compare(leaf, own) == Some(Ordering::Greater);
                 is_more(leaf) && !is_more(than)
             }
-        };
-        if is_rather { leaf } else { than }
+        }
     }
 
     /// The waiter that lends, and that is served first. Where leaves are lent it is the most urgent
