@@ -151,7 +151,8 @@ mod tests {
         let ended = run(&mut shell("echo one; echo two >&2; exit 3"), limit).unwrap();
         assert_eq!((ended.code(), ended.output.as_str()), (Some(3), "one\ntwo\n"));
         assert_eq!(ended.failure(1).unwrap(), "exit status: 3\ntwo");
-        let ended = run(&mut shell("echo FAILED one; echo ok two; echo end; false"), limit).unwrap();
+        let ended =
+            run(&mut shell("echo FAILED one; echo ok two; echo end; false"), limit).unwrap();
         assert_eq!(ended.failure(1).unwrap(), "exit status: 1\nFAILED one\nend");
         let ended = run_apart(&mut shell("echo one; echo two >&2"), limit).unwrap();
         assert_eq!((ended.output.as_str(), ended.errors.as_str()), ("one\n", "two\n"));
