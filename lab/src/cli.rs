@@ -27,7 +27,7 @@ use abi::log::Level;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
-use values::{duration, flame, period, seed, threshold, written};
+use values::{duration, flame, period, plot, seed, threshold, written};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -297,7 +297,7 @@ pub struct Run {
     pub control: bool,
     /// Draw each task's longest response against the bound of `check` into this file, FILE.svg,
     /// and show it as a table: of reservations with a deadline.
-    #[arg(long, value_name = "FILE", value_parser = written, conflicts_with_all = ["auto", "gdb"])]
+    #[arg(long, value_name = "FILE", value_parser = plot, conflicts_with_all = ["auto", "gdb"])]
     pub plot: Option<PathBuf>,
     /// What the kernel costs, for bounds, as `trace SYSTEM --overheads --json` has written it.
     #[arg(long, value_name = "FILE")]

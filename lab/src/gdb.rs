@@ -6,6 +6,7 @@
 
 use crate::failure::usage;
 use crate::image::Images;
+use crate::scratch::Scratch;
 use abi::PAGE;
 use anyhow::Result;
 use manifest::{Domain, ENVIRONMENT, System};
@@ -13,7 +14,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
-use tempfile::TempDir;
 
 /// The debugger.
 pub const PROGRAM: &str = "gdb";
@@ -54,7 +54,7 @@ end
 
 /// A session: its files lie in a folder that vanishes with it.
 pub struct Session {
-    folder: TempDir,
+    folder: Scratch,
 }
 
 impl Session {
@@ -67,7 +67,7 @@ impl Session {
         if !there.is_ok_and(|output| output.status.success()) {
             return Err(usage(format!("{PROGRAM} is missing; run: apt-get install {PACKAGE}")));
         }
-        let folder = tempfile::Builder::new().prefix("giusto-gdb-").tempdir()?;
+        let folder = Scratch::new()?;
         let session = Session { folder };
         fs_err::write(session.script(), session.start(&images.kernel, system))?;
         fs_err::create_dir(session.domains())?;

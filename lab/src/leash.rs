@@ -45,24 +45,53 @@ pub fn become_child() -> Option<ExitCode> {
 ///
 /// There is no such program.
 pub fn command(program: impl AsRef<Path>) -> io::Result<Command> {
-    let program = program.as_ref();
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    let mut places = std::env::split_paths(&paths).map(|folder| folder.join(program));
-    let found = match program.parent() {
-        Some(folder) if folder == Path::new("") => places.any(|place| place.is_file()),
-        _ => program.is_file(),
-    };
-    if !found {
+    of(&Command::new(program.as_ref()))
+}
+
+/// The same with the arguments, the environment and the folder of another command; what that says
+/// of inputs and outputs is not known.
+///
+/// # Errors
+///
+/// There is no such program.
+pub fn of(wanted: &Command) -> io::Result<Command> {
+    let program = Path::new(wanted.get_program());
+    if !exists(program, wanted.get_current_dir().unwrap_or(Path::new(""))) {
         return Err(ErrorKind::NotFound.into());
     }
+    let mut command = leashed(program);
+    command.args(wanted.get_args());
+    for (name, value) in wanted.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    if let Some(folder) = wanted.get_current_dir() {
+        command.current_dir(folder);
+    }
+    Ok(command)
+}
+
+/// Whether there is such a program, for a process that runs in a folder.
+fn exists(program: &Path, folder: &Path) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let mut places = std::env::split_paths(&paths).map(|place| place.join(program));
+    match program.parent() {
+        Some(parent) if parent == Path::new("") => places.any(|place| place.is_file()),
+        _ => folder.join(program).is_file(),
+    }
+}
+
+fn leashed(program: &Path) -> Command {
     if cfg!(test) {
         // The tests' program has another `main`.
-        return Ok(Command::new(program));
+        return Command::new(program);
     }
     let mut command = Command::new(THIS);
     let parent = OsString::from(std::process::id().to_string());
     command.args([OsString::from(WORD), parent, program.into()]);
-    Ok(command)
+    command
 }
 
 /// What is to be started, and whom to tell.

@@ -23,6 +23,7 @@ mod profile;
 mod progress;
 mod restarts;
 mod scoreboard;
+mod scratch;
 mod symbols;
 mod systems;
 mod tidy;
@@ -32,14 +33,24 @@ mod workspace;
 use clap::Parser;
 use clap::error::ErrorKind;
 use cli::Cli;
+use std::ffi::OsString;
 use std::process::ExitCode;
+
+/// The first argument where the launcher asks only whether the others are right.
+const ONLY_PARSED: &str = "--only-parsed";
 
 fn main() -> ExitCode {
     if let Some(status) = leash::become_child() {
         return status;
     }
     let _looked_up = workspace::program();
-    let cli = match Cli::try_parse() {
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    let only_parsed = words.get(1).is_some_and(|word| word == ONLY_PARSED);
+    if only_parsed {
+        words.remove(1);
+    }
+    let cli = match Cli::try_parse_from(words) {
+        Ok(_) if only_parsed => return ExitCode::SUCCESS,
         Ok(cli) => cli,
         Err(error) => return refuse(&error),
     };

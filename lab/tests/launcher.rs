@@ -218,6 +218,27 @@ fn the_debugger_is_for_those_who_use_it() {
     assert!(!stderr.contains("gdb"), "{stderr}");
 }
 
+/// A tool comes over the network, which takes minutes.
+#[test]
+fn nothing_is_installed_for_a_wrong_command_line() {
+    let machine = Machine::complete();
+    assert!(machine.giusto("run hello").status.success());
+    let lab = machine.path("checkout/target/debug/lab");
+    let main = machine.path("checkout/lab/src/main.rs");
+    fs::write(lab.with_extension("d"), format!("{}: {}\n", lab.display(), main.display())).unwrap();
+    let refuses = "#!/bin/sh\necho $1 $3\n[ \"$3\" != --wrong ] || exit 2\n";
+    fs::write(&lab, refuses).unwrap();
+    let installs = "the network";
+    machine.has("cargo", &format!("echo {installs}; exit 1"));
+    for (words, right) in [("book", true), ("book --wrong", false)] {
+        let output = machine.giusto(words);
+        let (stdout, stderr) = texts(&output);
+        assert_eq!(output.status.code(), Some(2), "{stdout}{stderr}");
+        assert_eq!(stderr.contains(installs), right, "{words}: {stderr}");
+        assert!(stdout.starts_with("--only-parsed"), "{stdout}");
+    }
+}
+
 #[test]
 fn an_installation_that_fails_is_said_so() {
     let machine = Machine::complete().without(&["cc"]);

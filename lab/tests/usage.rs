@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Command lines that no command can follow, and what is said of each.
-const WRONG: [(&str, &str); 58] = [
+const WRONG: [(&str, &str); 62] = [
     ("demo x", "unexpected argument"),
     ("run", "required arguments"),
     ("run no-such-system", "there is no system `no-such-system`"),
@@ -20,6 +20,7 @@ const WRONG: [(&str, &str); 58] = [
     ("run hello --gdb --machine twin", "the simulation has no --gdb"),
     ("run hello --plot x.svg", "of which hello has none"),
     ("run mixed-criticality --plot no/such.svg", "there is no folder no"),
+    ("run mixed-criticality --plot x.png", "ends in .svg"),
     ("ps --system x", "no system runs"),
     ("top --system x", "no system runs"),
     ("sched get flight --system x", "no system runs"),
@@ -27,9 +28,11 @@ const WRONG: [(&str, &str); 58] = [
     ("new --c", "required arguments"),
     ("new no-folder/größe", "is no name"),
     ("check no-such-system", "there is no system"),
+    ("check hello no-such-system", "there is no system"),
     ("check hello --overheads no/such", "no/such"),
     ("run hello --overheads no/such", "no/such"),
     ("c --cc no-such-compiler", "there is no compiler"),
+    ("c --cc ls", "names no file"),
     ("image hello", "required arguments"),
     ("image no-such-system -o folder", "there is no system"),
     ("image hello -o /dev/null/folder", "/dev/null"),
@@ -49,6 +52,7 @@ const WRONG: [(&str, &str); 58] = [
     ("lab compare no-such fastpath", "`no-such` is no kernel"),
     ("lab rtsim no-such.rts", "cannot read no-such.rts"),
     ("lab model repairman --plot no/such.svg", "there is no folder no"),
+    ("lab model repairman --plot x.png", "ends in .svg"),
     ("lab claims S9-C99", "has no claim"),
     ("lab report x", "unexpected argument"),
     ("trace hello --perfetto no/such", "there is no folder no"),

@@ -74,7 +74,7 @@ pub struct Repairman {
           value_delimiter = ',', num_args = 1..)]
     pub predict: Vec<Time>,
     /// Draw points, curves, simulations and asymptotes into this file.
-    #[arg(long, value_name = "FILE.svg", value_parser = super::written)]
+    #[arg(long, value_name = "FILE.svg", value_parser = super::plot)]
     pub plot: Option<PathBuf>,
 }
 

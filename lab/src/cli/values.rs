@@ -46,6 +46,13 @@ pub fn written(text: &str) -> Result<PathBuf, String> {
     }
 }
 
+/// [`written`], with a plot.
+pub fn plot(text: &str) -> Result<PathBuf, String> {
+    let path = written(text)?;
+    let is_plot = path.extension().is_some_and(|end| end == "svg");
+    is_plot.then_some(path).ok_or_else(|| "give a name that ends in .svg".to_string())
+}
+
 /// [`written`], with a flame graph: its ending says as what.
 pub fn flame(text: &str) -> Result<PathBuf, String> {
     let path = written(text)?;

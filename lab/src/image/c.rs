@@ -108,8 +108,12 @@ impl Compiler {
     fn file(&self, question: &str) -> Result<PathBuf> {
         let said = self.command().arg(question).output()?;
         let path = PathBuf::from(String::from_utf8_lossy(&said.stdout).trim());
-        ensure!(path.exists(), "`{} {question}` names no file", self.program);
-        Ok(path)
+        path.exists().then_some(path).ok_or_else(|| {
+            usage(format!(
+                "`{} {question}` names no file: give a compiler, such as cc or clang",
+                self.program
+            ))
+        })
     }
 
     /// Builds the library, unless this compiler has built this source; returns its folder.
@@ -124,6 +128,10 @@ impl Compiler {
         lock.lock()?;
         if !folder.join(LIBRARY).is_file() {
             let step = Step::start(format!("building {LIBRARY} by {}", self.program));
+            // A command that was killed has left a part of it.
+            if folder.exists() {
+                fs::remove_dir_all(&folder)?;
+            }
             fs::create_dir_all(&folder)?;
             fs::write(folder.join(PACKAGE), self.package_text(&folder)?)?;
             self.make(&folder)?;

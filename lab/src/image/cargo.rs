@@ -1,6 +1,7 @@
 //! Cargo, and what it says.
 
 use crate::failure::usage;
+use crate::leash;
 use crate::progress::Late;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
@@ -16,11 +17,12 @@ pub fn build(title: &str, arguments: &[&str]) -> Result<BTreeMap<String, PathBuf
     let mut cargo = workspace::cargo(&["build"]);
     cargo.args(arguments);
     cargo.args(["--message-format", "json-render-diagnostics", "--color", "never"]);
-    let mut child = cargo
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
+    let start = || {
+        let mut cargo = leash::of(&cargo)?;
+        cargo.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        leash::spawn(cargo)
+    };
+    let mut child = start()
         .map_err(|error| usage(format!("cannot run cargo: {error}; see `./giusto doctor`")))?;
     let (messages, diagnostics) = follow(&mut child, title)?;
     if !child.wait()?.success() {

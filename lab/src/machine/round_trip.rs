@@ -7,6 +7,7 @@ use super::memory::SharedFile;
 use super::{Boot, Launch};
 use crate::failure::{interrupted, usage};
 use crate::leash;
+use crate::scratch::Scratch;
 use anyhow::Result;
 use std::process::{Child, Stdio};
 
@@ -39,7 +40,7 @@ pub fn round_trip(boot: &Boot, skip: usize) -> Result<Vec<Count>> {
     let archive = pack(boot.images, boot.system, 0)?;
     let memory = SharedFile::new(boot.system.memory)?;
     let archive_file = SharedFile::with(&archive.bytes)?;
-    let folder = tempfile::tempdir()?;
+    let folder = Scratch::new()?;
     let socket = folder.path().join("debugger");
     let program = emulator.program();
     let launch = Launch {

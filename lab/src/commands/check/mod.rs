@@ -34,6 +34,8 @@ use std::path::Path;
 /// counts.
 pub fn check(asked: &Check, as_json: bool) -> Result<Verdict> {
     let measured = asked.overheads.as_deref().map(overheads::measured).transpose()?;
+    // A name that means nothing is refused before anything is said of the others.
+    asked.systems.iter().try_for_each(|system| systems::path(system).map(drop))?;
     let mut worst = Verdict::Held;
     let mut documents = Vec::new();
     for system in &asked.systems {

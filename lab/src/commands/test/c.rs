@@ -11,6 +11,7 @@ use crate::faults;
 use crate::image::c::{self, Compiler};
 use crate::image::{self, Images};
 use crate::machine::{self, EMULATOR, Outcome};
+use crate::scratch::Scratch;
 use crate::{systems, workspace};
 use anyhow::{Context, Result, ensure};
 use fs_err as fs;
@@ -73,7 +74,7 @@ fn path(name: &str) -> PathBuf {
 
 /// Compiles parts of the library for the host and lets them meet the host's own.
 fn compare(compiler: &Compiler) -> Result<()> {
-    let place = tempfile::tempdir()?;
+    let place = Scratch::new()?;
     let mut library = compiler.command();
     library.current_dir(place.path()).args(["-c", "-O2"]).args(compiler.compile_flags()?);
     library.arg("-fno-stack-protector").arg("-include").arg(path("host/names.h"));
@@ -88,7 +89,7 @@ fn compare(compiler: &Compiler) -> Result<()> {
 
 /// Helpers come and go between the two steps of a wait, where a stub stands for the kernel.
 fn come_and_go(compiler: &Compiler) -> Result<()> {
-    let place = tempfile::tempdir()?;
+    let place = Scratch::new()?;
     let mut program = compiler.command();
     program.current_dir(place.path()).args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1"]);
     let library = workspace::root().join("user/c");
@@ -106,7 +107,7 @@ fn runs(name: &'static str, findings: &mut Findings) -> Result<()> {
     if name == CLANG {
         findings.record("the headers for C are headers for C++", headers(&compiler));
     }
-    let place = tempfile::tempdir()?;
+    let place = Scratch::new()?;
     for (program, optimised, sources) in PROGRAMS {
         let mut compile = compiler.command();
         compile.args(STRICT).args(["-g", optimised]).args(compiler.compile_flags()?);
@@ -146,7 +147,7 @@ fn strict(compiler: &Compiler) -> Result<()> {
 
 /// Whether all headers can be included in C++.
 fn headers(compiler: &Compiler) -> Result<()> {
-    let place = tempfile::tempdir()?;
+    let place = Scratch::new()?;
     let mut text = String::new();
     for entry in fs::read_dir(workspace::root().join("user/c/include"))? {
         let name = entry?.file_name();

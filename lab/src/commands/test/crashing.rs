@@ -5,6 +5,7 @@ use super::job::Job;
 use super::{giusto, process};
 use crate::cli::Group;
 use crate::machine::{EMULATOR, MACHINES, Machine};
+use crate::scratch::Scratch;
 use crate::workspace;
 use abi::message::PANIC_STATUS;
 use anyhow::{Context, Result, bail, ensure};
@@ -91,7 +92,7 @@ fn ends(machine: &str) -> Result<()> {
 fn is_ended(machine: &str) -> Result<()> {
     let text = fs_err::read_to_string(workspace::root().join(SYSTEM))?;
     ensure!(text.contains(END), "{SYSTEM} has no `{END}`");
-    let folder = tempfile::tempdir()?;
+    let folder = Scratch::new()?;
     let path = folder.path().join("endless.toml");
     fs_err::write(&path, text.replace(END, ""))?;
     let path = path.to_str().context("the temporary directory's name is not text")?;
@@ -101,7 +102,7 @@ fn is_ended(machine: &str) -> Result<()> {
 }
 
 fn ends_the_run(machine: &str) -> Result<()> {
-    let folder = tempfile::tempdir()?;
+    let folder = Scratch::new()?;
     let path = folder.path().join("judge.toml");
     let path = path.to_str().context("the temporary directory's name is not text")?;
     let console = "{ name = \"console\", console = true }, ";

@@ -7,6 +7,7 @@ use super::job::{Class, Job};
 use super::{giusto, host, miri, mutants, process, stress};
 use crate::cli::Group;
 use crate::commands::counted;
+use crate::scratch::Scratch;
 use crate::workspace;
 use anyhow::{Context, Result, bail, ensure};
 use manifest::{LOCKINGS, TREE};
@@ -160,7 +161,7 @@ fn changed() -> Vec<Job> {
 /// What a stranger does first: a clone, and the demonstration.
 fn first_run() -> Job {
     let work = |_: &mut Findings| {
-        let folder = tempfile::tempdir()?;
+        let folder = Scratch::new()?;
         let clone = folder.path().join("giusto");
         let mut git = Command::new("git");
         git.arg("clone").arg("-q").arg(workspace::root()).arg(&clone);

@@ -7,6 +7,7 @@ use crate::accounts::Accounts;
 use crate::cli::Group;
 use crate::image;
 use crate::machine::{self, Boot, Console, Exit, Input, MACHINES, Machine, Outcome, STUCK};
+use crate::scratch::Scratch;
 use abi::boot::HEADER_WORDS;
 use anyhow::{Context, Result, ensure};
 use std::collections::{BTreeMap, BTreeSet};
@@ -309,7 +310,7 @@ fn expect(code: Option<i32>, said: &str, status: i32, text: &str) -> Result<()> 
 
 /// Runs a system that never ends; it must end with status 1 and a text.
 fn hanging(one: &Configuration, system: &str, options: &[&str], text: &str) -> Result<()> {
-    let folder = tempfile::tempdir()?;
+    let folder = Scratch::new()?;
     let path = folder.path().join("hanging.toml");
     std::fs::write(&path, system)?;
     let path = path.to_str().context("the temporary directory's name is not text")?;

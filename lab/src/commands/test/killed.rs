@@ -5,9 +5,11 @@ use super::giusto;
 use super::job::Job;
 use crate::cli::Group;
 use crate::machine::EMULATOR;
+use crate::scratch::Scratch;
 use crate::workspace;
 use anyhow::{Context, Result, ensure};
 use fs_err as fs;
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::thread;
@@ -22,8 +24,10 @@ const POLL: Duration = Duration::from_millis(5);
 /// One job, on the emulator: the simulation starts in the same way.
 pub fn jobs() -> Vec<Job> {
     let name = "an emulator ends with the command that started it, also if that is killed";
-    let job = Job::new(Group::Target, name, |_| killed());
-    vec![job.builds(Builds::Image(EMULATOR.name(), None))]
+    let emulator = Job::new(Group::Target, name, |_| killed());
+    let name = "what a killed session of a debugger leaves is removed by the next one";
+    let debugged = Job::new(Group::Target, name, |_| session());
+    [emulator, debugged].map(|job| job.builds(Builds::Image(EMULATOR.name(), None))).into()
 }
 
 /// A command that is ended with this value.
@@ -53,6 +57,26 @@ fn killed() -> Result<()> {
     let left = fs::read_dir(workspace::build_directory().join("running"))?;
     let left = left.flatten().find(|file| file.file_name().to_string_lossy().starts_with(&entered));
     ensure!(left.is_none(), "left behind: {left:?}");
+    Ok(())
+}
+
+/// A session's files are there while it waits, and after its end until another one begins.
+fn session() -> Result<()> {
+    let mut run = giusto()?;
+    run.args(["run", "hello", "--gdb", "--timeout", "60"]).current_dir(workspace::root());
+    run.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut running = Running(run.spawn()?);
+    let said = BufReader::new(running.0.stderr.take().context("no standard error")?);
+    let mut lines = said.lines().map_while(Result::ok);
+    let script = lines.find_map(|line| line.strip_prefix("gdb -x ").map(PathBuf::from));
+    let script = script.context("the run says no command for gdb")?;
+    ensure!(script.exists(), "there is no {}", script.display());
+    drop(Scratch::new()?);
+    ensure!(script.exists(), "another command has removed {}", script.display());
+    running.0.kill()?;
+    running.0.wait()?;
+    drop(Scratch::new()?);
+    ensure!(!script.exists(), "left behind: {}", script.display());
     Ok(())
 }
 

@@ -9,6 +9,7 @@ use super::mutants::synchronise;
 use super::process::{self, Ended};
 use crate::cli::Group;
 use crate::machine::MACHINES;
+use crate::scratch::Scratch;
 use crate::{image, workspace};
 use anyhow::{Context, Result, ensure};
 use fs_err as fs;
@@ -65,7 +66,7 @@ fn loads(path: &Path, text: &str) -> Result<bool> {
 
 /// Copies the sources, changes a system there, and asks for it.
 fn copied() -> Result<()> {
-    let place = tempfile::tempdir()?;
+    let place = Scratch::new()?;
     let copy = place.path().join("copy");
     synchronise(workspace::root(), &copy)?;
     let system = copy.join("systems/hello.toml");

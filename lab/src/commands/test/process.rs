@@ -1,6 +1,7 @@
 //! Runs programs that jobs need: with a limit on time, and ended with all that they started.
 
 use super::verdict;
+use crate::leash;
 use crate::machine::Interrupts;
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -48,14 +49,14 @@ impl Ended {
 
 /// Runs a program with both outputs in one.
 pub fn run(command: &mut Command, limit: Duration) -> Result<Ended> {
-    let output = tempfile::tempfile()?;
+    let (output, mut command) = (tempfile::tempfile()?, leashed(command)?);
     command.stderr(output.try_clone()?);
     finish(command, limit, output, None)
 }
 
 /// Runs a program and keeps standard error apart.
 pub fn run_apart(command: &mut Command, limit: Duration) -> Result<Ended> {
-    let errors = tempfile::tempfile()?;
+    let (errors, mut command) = (tempfile::tempfile()?, leashed(command)?);
     command.stderr(errors.try_clone()?);
     finish(command, limit, tempfile::tempfile()?, Some(errors))
 }
@@ -67,6 +68,7 @@ pub fn run_shown(
     mut show: impl FnMut(&str) + Send,
 ) -> Result<Ended> {
     let (reader, writer) = std::io::pipe()?;
+    let mut command = leashed(command)?;
     command.stderr(writer);
     thread::scope(|scope| {
         let follow = move || {
@@ -81,22 +83,26 @@ pub fn run_shown(
         };
         let follower = scope.spawn(follow);
         let ended = finish(command, limit, tempfile::tempfile()?, None);
-        // The command's own end of the pipe would keep it open.
-        command.stderr(Stdio::null());
         let errors = follower.join().expect("what is shown does not panic");
         Ok(Ended { errors, ..ended? })
     })
 }
 
+/// A command that ends with this process.
+fn leashed(command: &Command) -> Result<Command> {
+    let name = command.get_program().to_string_lossy();
+    leash::of(command).with_context(|| format!("cannot run {name}"))
+}
+
 fn finish(
-    command: &mut Command,
+    mut command: Command,
     limit: Duration,
     mut output: std::fs::File,
     errors: Option<std::fs::File>,
 ) -> Result<Ended> {
     let name = command.get_program().to_string_lossy().into_owned();
     command.stdin(Stdio::null()).stdout(output.try_clone()?).process_group(0);
-    let mut child = command.spawn().with_context(|| format!("cannot run {name}"))?;
+    let mut child = leash::spawn(command).with_context(|| format!("cannot run {name}"))?;
     let status = wait(&mut child, limit)?;
     let errors = errors.map(|mut errors| read(&mut errors)).transpose()?.unwrap_or_default();
     Ok(Ended { status, output: read(&mut output)?, errors })

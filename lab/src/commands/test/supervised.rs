@@ -8,6 +8,7 @@ use super::{giusto, process};
 use crate::cli::Group;
 use crate::image;
 use crate::machine::{self, Boot, Console, Input, MACHINES, Machine, Packed};
+use crate::scratch::Scratch;
 use crate::systems;
 use anyhow::{Context, Result, ensure};
 use manifest::{NO_LOCKING, System};
@@ -157,7 +158,7 @@ fn held(console: &str) -> Result<()> {
 fn starved(machine: &'static dyn Machine, option: &'static str) -> Job {
     let one = Configuration::plain(machine, SYSTEM);
     let work = move |_: &mut Findings| {
-        let folder = tempfile::tempdir()?;
+        let folder = Scratch::new()?;
         let path = folder.path().join("starved.toml");
         let path = path.to_str().context("the temporary directory's name is not text")?;
         for (until, event) in [(", until = 75", "restarted"), ("", "not made again")] {
@@ -198,7 +199,7 @@ fn relics(machine: &'static dyn Machine) -> Job {
 /// to make than it may be silent: the supervisor's own work counts for no heartbeat.
 fn patient(one: Configuration) -> Job {
     let work = |_: &mut Findings| {
-        let folder = tempfile::tempdir()?;
+        let folder = Scratch::new()?;
         let path = folder.path().join("patient.toml");
         let large = (0..8).map(|number| PULSE.replace("NAME", &format!("large{number}")));
         let large: String =
@@ -220,7 +221,7 @@ fn patient(one: Configuration) -> Job {
 /// and as the ELF file that is made of it.
 fn data(one: Configuration) -> Job {
     let work = |_: &mut Findings| {
-        let folder = tempfile::tempdir()?;
+        let folder = Scratch::new()?;
         let folder = folder.path().join("counter");
         let path = folder.to_str().context("the temporary directory's name is not text")?;
         let made = process::run_apart(giusto()?.args(["new", path]), LIMIT)?;

@@ -5,6 +5,7 @@ use super::job::Job;
 use super::{giusto, process};
 use crate::cli::Group;
 use crate::machine::{MACHINES, Machine};
+use crate::scratch::Scratch;
 use anyhow::{Context, Result, ensure};
 use manifest::TREE;
 use rustix::process::{Pid, Signal, kill_process};
@@ -125,7 +126,7 @@ fn tree(machine: &dyn Machine) -> Job {
 fn windows(machine: &dyn Machine) -> Job {
     let builds = Builds::Tree(machine.name(), None);
     job("windows of a running system are shown and changed", machine, builds, || {
-        let folder = tempfile::tempdir()?;
+        let folder = Scratch::new()?;
         let manifest = folder.path().join("halves.toml");
         fs_err::write(&manifest, HALVES)?;
         let running = Running::start(&[manifest.to_str().context("the path is UTF-8")?])?;
@@ -159,7 +160,7 @@ fn windows(machine: &dyn Machine) -> Job {
 fn priorities(machine: &dyn Machine) -> Job {
     let builds = Builds::Image(machine.name(), None);
     job("a running system of priorities is shown and changed", machine, builds, || {
-        let folder = tempfile::tempdir()?;
+        let folder = Scratch::new()?;
         let manifest = folder.path().join("spin.toml");
         fs_err::write(&manifest, SPIN)?;
         let running = Running::start(&[manifest.to_str().context("the path is UTF-8")?])?;

@@ -7,6 +7,7 @@ use crate::cli::Group;
 use crate::commands::test::builds::Builds;
 use crate::commands::test::job::{Class, Job};
 use crate::commands::test::{mutants, process};
+use crate::scratch::Scratch;
 use crate::workspace;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use fs_err as fs;
@@ -141,7 +142,7 @@ impl Script {
                 self.run_in(copy, &[("CARGO_TARGET_DIR", build)])
             });
         }
-        let folder = tempfile::tempdir()?;
+        let folder = Scratch::new()?;
         lay(folder.path(), &self.files)?;
         let program = workspace::program()?;
         let launcher = folder.path().join("giusto");
