@@ -61,7 +61,8 @@ pub struct Leaf<P: Port> {
     cpu: Cell<u32>,
     /// The thread whose time slice it is, where several threads share the leaf.
     holder: Cell<Option<Ref<Thread<P>>>>,
-    /// CPU time that the leaf had had when that slice began.
+    /// CPU time that the leaf had had when that slice began; modulo 2^64, since part of a slice can
+    /// be used in other leaves.
     slice_from: Cell<u64>,
     /// What is signalled when a deadline is missed or the budget is used up.
     monitor: Cell<Option<Weak<Notification<P>>>>,
@@ -490,16 +491,23 @@ impl<P: Port> Trees<P> {
     }
 
     /// A thread is about to leave its leaf for another one. If that is more urgent, and the thread
-    /// is the first here, it has its turn, with the rest of its time slice, when it comes back.
+    /// is the first here, it has its turn, with the rest of its time slice, when it comes back. What
+    /// runs until then in the leaves that it is in is of that slice.
     pub fn keep_turn(&self, owner: &impl Owner, thread: Ref<Thread<P>>, to: u32) {
-        let level = thread.leaf.get(owner);
+        let (level, turn) = (thread.leaf.get(owner), thread.turn.get(owner));
+        let had = |leaf| self.with(|tree| tree.service(NodeId(leaf))).unwrap_or(0);
+        if !turn.is_none() {
+            let used = turn.used.saturating_add(had(level).saturating_sub(turn.since));
+            thread.turn.set(owner, Turn { used, since: had(to), ..turn });
+            return;
+        }
         let place = self.leaf(level);
-        let is_first = thread.turn.get(owner).is_none() && place.threads.head() == Some(thread);
+        let is_first = place.threads.head() == Some(thread);
         if is_first && to != level && self.more_urgent(to, level) == to {
             let holds = place.holder.get() == Some(thread);
-            let service = self.with(|tree| tree.service(NodeId(level))).unwrap_or(0);
-            let used = if holds { service.saturating_sub(place.slice_from.get()) } else { 0 };
-            thread.turn.set(owner, Turn { level, used });
+            let from = if holds { place.slice_from.get() } else { had(level) };
+            let used = had(level).wrapping_sub(from);
+            thread.turn.set(owner, Turn { level, used, since: had(to) });
         }
     }
 
@@ -515,7 +523,7 @@ impl<P: Port> Trees<P> {
         place.threads.push_front(thread);
         let service = self.with(|tree| tree.service(NodeId(level))).unwrap_or(0);
         place.holder.set(Some(thread));
-        place.slice_from.set(service.saturating_sub(turn.used));
+        place.slice_from.set(service.wrapping_sub(turn.used));
     }
 
     /// Puts the first of several threads of a leaf behind the others. Whether there are several.
@@ -592,7 +600,7 @@ impl<P: Port> Trees<P> {
     /// When the time slice of a leaf's first thread ends. If it has, the next thread is the first.
     #[cold]
     fn share_slices(&self, place: &Leaf<P>, first: Ref<Thread<P>>, service: u64, now: u64) -> u64 {
-        let used = service.saturating_sub(place.slice_from.get());
+        let used = service.wrapping_sub(place.slice_from.get());
         if place.holder.get() == Some(first) && used < self.slice {
             return now.saturating_add(self.slice - used);
         }

@@ -202,6 +202,8 @@ impl<P: Port> Cpu<P> {
     /// instant, so what has run until then is charged once.
     fn join_anew(&self, cpu: &Cpu<P>, thread: Ref<Thread<P>>, leaf: u32) {
         let (before, now) = (thread.away.get(self), self.port().now());
+        // What has run until now is of the slice that it comes back to.
+        self.trees.with(|tree| tree.account(cpu.number as usize, now));
         self.trees.keep_turn(self, thread, leaf);
         thread.away.set(self, LeafRef::NONE);
         if self.trees.lend_any() {

@@ -133,8 +133,7 @@ fn a_ceiling_costs_no_turn<S: System<Port = Host>>() {
     assert!(quarters_until(&board, 2) <= 4 * SLICE);
 }
 
-/// A slice that ends while the thread has a ceiling has ended. (Under a tree it is of the leaf that
-/// the equals share, and goes on when the thread is there again.)
+/// A slice that ends while the thread has a ceiling has ended.
 fn a_ceiling_prolongs_no_slice<S: System<Port = Host>>() {
     let board = equals::<S>(1000 * TICK);
     board.succeeds(1, ceiling(20));
@@ -170,7 +169,7 @@ fn ceilings_cost_no_turn() {
 
 #[test]
 fn ceilings_prolong_no_slice() {
-    by_priorities!(a_ceiling_prolongs_no_slice);
+    under_each!(a_ceiling_prolongs_no_slice);
 }
 
 /// Who was given another priority, or another reservation, while it was raised has no turn where
