@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Command lines that no command can follow, and what is said of each.
-const WRONG: [(&str, &str); 58] = [
+const WRONG: [(&str, &str); 59] = [
     ("demo x", "unexpected argument"),
     ("run", "required arguments"),
     ("run no-such-system", "there is no system `no-such-system`"),
@@ -27,6 +27,7 @@ const WRONG: [(&str, &str); 58] = [
     ("new --c", "required arguments"),
     ("new no-folder/größe", "is no name"),
     ("check no-such-system", "there is no system"),
+    ("check hello no-such-system", "there is no system `no-such-system`"),
     ("check hello --overheads no/such", "no/such"),
     ("run hello --overheads no/such", "no/such"),
     ("c --cc no-such-compiler", "there is no compiler"),
@@ -112,6 +113,7 @@ fn wrong_usage_is_refused_before_anything_is_built() {
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(output.status.code(), Some(2), "{line}: {said}");
         assert!(said.contains(why), "{line}: {said}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{line} says something before");
         assert_eq!(fs::read_to_string(place.built()).ok(), None, "{line} builds");
     }
     let left: BTreeSet<_> =
