@@ -57,6 +57,8 @@ layout! {
     thread_state,
     /// Its flags, in 4 bytes.
     thread_flags,
+    /// The instant of its deadline, if it has one; ones: it never comes.
+    thread_deadline,
     /// The domain that it runs in.
     thread_domain,
     /// The thread that is to answer its call, or 0.

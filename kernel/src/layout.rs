@@ -38,6 +38,7 @@ pub const fn of<P: Port>() -> Layout {
         thread_index: Guarded::<Thread<P>>::INDEX as u64,
         thread_state: Thread::<P>::STATE as u64,
         thread_flags: Thread::<P>::FLAGS as u64,
+        thread_deadline: Thread::<P>::DEADLINE as u64,
         thread_domain: Thread::<P>::DOMAIN as u64,
         thread_server: offset_of!(Thread<P>, server) as u64,
         thread_wait: offset_of!(Thread<P>, wait) as u64,

@@ -6,7 +6,7 @@ use crate::arena::Arena;
 use crate::cost::CostEvent;
 use crate::leaf::LeafRef;
 use crate::list::List;
-use crate::object::thread::{Running, Turn};
+use crate::object::thread::Running;
 use crate::object::{Notification, Thread, Weak};
 use crate::port::Port;
 use abi::PRIORITIES;
@@ -15,6 +15,7 @@ use policies::tree::{Events, Frame, Node, NodeId, PlainLeaf, Tree, TreeCpu, Tree
 use section::init;
 
 mod lent;
+mod turns;
 
 /// The time that a thread in a class of service curves runs at least, in nanoseconds (S4-05).
 const QUANTUM: u64 = 1_000_000;
@@ -490,42 +491,6 @@ impl<P: Port> Trees<P> {
         (leaf, threads.is_empty())
     }
 
-    /// A thread is about to leave its leaf for another one. If that is more urgent, and the thread
-    /// is the first here, it has its turn, with the rest of its time slice, when it comes back. What
-    /// runs until then in the leaves that it is in is of that slice.
-    pub fn keep_turn(&self, owner: &impl Owner, thread: Ref<Thread<P>>, to: u32) {
-        let (level, turn) = (thread.leaf.get(owner), thread.turn.get(owner));
-        let had = |leaf| self.with(|tree| tree.service(NodeId(leaf))).unwrap_or(0);
-        if !turn.is_none() {
-            let used = turn.used.saturating_add(had(level).saturating_sub(turn.since));
-            thread.turn.set(owner, Turn { used, since: had(to), ..turn });
-            return;
-        }
-        let place = self.leaf(level);
-        let is_first = place.threads.head() == Some(thread);
-        if is_first && to != level && self.more_urgent(to, level) == to {
-            let holds = place.holder.get() == Some(thread);
-            let from = if holds { place.slice_from.get() } else { had(level) };
-            let used = had(level).wrapping_sub(from);
-            thread.turn.set(owner, Turn { level, used, since: had(to) });
-        }
-    }
-
-    /// A thread has joined a leaf: it goes first if it had its turn there.
-    pub fn take_turn(&self, owner: &impl Owner, thread: Ref<Thread<P>>) {
-        let (level, turn) = (thread.leaf.get(owner), thread.turn.get(owner));
-        if turn.level != level {
-            return;
-        }
-        thread.turn.set(owner, Turn::NONE);
-        let place = self.leaf(level);
-        place.threads.remove(thread);
-        place.threads.push_front(thread);
-        let service = self.with(|tree| tree.service(NodeId(level))).unwrap_or(0);
-        place.holder.set(Some(thread));
-        place.slice_from.set(service.wrapping_sub(turn.used));
-    }
-
     /// Puts the first of several threads of a leaf behind the others. Whether there are several.
     pub fn rotate(&self, leaf: u32) -> bool {
         let threads = &self.leaf(leaf).threads;
@@ -595,20 +560,5 @@ impl<P: Port> Trees<P> {
                 visit(at, leaf, ready);
             }
         }
-    }
-
-    /// When the time slice of a leaf's first thread ends. If it has, the next thread is the first.
-    #[cold]
-    fn share_slices(&self, place: &Leaf<P>, first: Ref<Thread<P>>, service: u64, now: u64) -> u64 {
-        let used = service.wrapping_sub(place.slice_from.get());
-        if place.holder.get() == Some(first) && used < self.slice {
-            return now.saturating_add(self.slice - used);
-        }
-        if place.holder.get() == Some(first) {
-            place.threads.move_back(first);
-        }
-        place.holder.set(place.threads.head());
-        place.slice_from.set(service);
-        now.saturating_add(self.slice)
     }
 }

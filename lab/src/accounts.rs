@@ -42,16 +42,34 @@ pub struct Account {
     pub latest_ns: u64,
     /// What that can be at most by the analysis; none if that says nothing.
     pub bound_ns: Option<u64>,
+    /// What jobs must not do for that to hold, behind "unless it"; none if the manifest declares
+    /// all that they may wait for.
+    pub unless: Option<String>,
     /// What follows when the budget is used up, if that is not to wait.
     pub overrun: Option<&'static str>,
     /// What follows when a job is late, if that is not to go on.
     pub miss: Option<&'static str>,
 }
 
+/// What the analysis says of jobs, by the names of their reservations.
+#[derive(Debug, Default)]
+pub struct Bounds {
+    /// Within which time they end, in ns.
+    pub within: BTreeMap<String, u64>,
+    /// What they must not do for that to hold, behind "unless it".
+    pub unless: BTreeMap<String, String>,
+}
+
 impl Account {
     /// Whether a job took longer than it can by the analysis.
     pub fn exceeds(&self) -> bool {
         self.bound_ns.is_some_and(|bound| self.worst_ns > bound)
+    }
+
+    /// The condition behind a bound; nothing without one.
+    fn unless(&self) -> String {
+        let unless = self.unless.as_ref().filter(|_| self.bound_ns.is_some());
+        unless.map_or_else(String::new, |unless| format!(", unless it {unless}"))
     }
 }
 
@@ -61,12 +79,14 @@ impl Accounts {
         outcome: &Outcome,
         system: &System,
         memory: Option<&String>,
-        bounds: &BTreeMap<String, u64>,
+        bounds: &Bounds,
     ) -> Accounts {
         let left = memory.and_then(|memory| outcome.memories.get(memory));
         let mut accounts = left.map_or_else(Accounts::default, |bytes| read(bytes, system));
         for account in &mut accounts.reservations {
-            account.bound_ns = bounds.get(&account.name).copied().filter(|_| account.is_leaf);
+            account.bound_ns =
+                bounds.within.get(&account.name).copied().filter(|_| account.is_leaf);
+            account.unless = bounds.unless.get(&account.name).cloned().filter(|_| account.is_leaf);
         }
         accounts
     }
@@ -98,6 +118,7 @@ fn read(bytes: &[u8], system: &System) -> Accounts {
             worst_ns: field(WORST),
             latest_ns: field(LATEST),
             bound_ns: None,
+            unless: None,
             overrun,
             miss,
         })
@@ -119,7 +140,9 @@ impl fmt::Display for Accounts {
             let number = |number: Option<u64>| number.map_or("-".to_string(), |it| it.to_string());
             let share = account.service_ns as f64 / self.now_ns.max(1) as f64;
             let timed = account.missed.map(|_| spell_duration(rounded(account.worst_ns)));
-            let bound = account.bound_ns.map(|bound| format!("<= {}", spell_duration(bound)));
+            let bound = account
+                .bound_ns
+                .map(|bound| format!("<= {}{}", spell_duration(bound), account.unless()));
             rows.add_row([
                 account.name.clone(),
                 format!("{:.1}%", 100.0 * share),
@@ -134,8 +157,8 @@ impl fmt::Display for Accounts {
         for account in self.reservations.iter().filter(|account| account.exceeds()) {
             let bound = spell_duration(account.bound_ns.unwrap_or(0));
             let worst = spell_duration(account.worst_ns);
-            let name = &account.name;
-            writeln!(f, "{name}: a job took {worst}, and by the analysis {bound} at most")?;
+            let (name, unless) = (&account.name, account.unless());
+            writeln!(f, "{name}: a job took {worst}, and by the analysis {bound} at most{unless}")?;
         }
         Ok(())
     }
@@ -201,6 +224,14 @@ mod tests {
             let said = accounts.to_string();
             assert_eq!(said.contains("by the analysis"), exceeds, "{said}");
         }
+        // A bound is said with its condition, in the table and where it did not hold.
+        accounts.reservations[1] = Account { bound_ns: Some(29), ..task };
+        accounts.reservations[1].unless = Some("calls `requests`".to_string());
+        let said = accounts.to_string();
+        let condition = "unless it calls `requests`";
+        let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("<= 0us, unless it calls"), "{said}");
+        assert!(said.contains(&format!("at most, {condition}\n")), "{said}");
     }
 
     #[test]

@@ -549,10 +549,6 @@ fn boards() -> PossibleValuesParser {
 }
 
 /// Those of one image, which experiments compare.
-fn kernels() -> PossibleValuesParser {
-    PossibleValuesParser::new(manifest::KERNELS)
-}
-
 fn all_kernels() -> PossibleValuesParser {
     PossibleValuesParser::new(manifest::ALL_KERNELS)
 }

@@ -28,7 +28,7 @@ const WRONG: [(&str, &str); 62] = [
     ("new --c", "required arguments"),
     ("new no-folder/größe", "is no name"),
     ("check no-such-system", "there is no system"),
-    ("check hello no-such-system", "there is no system"),
+    ("check hello no-such-system", "there is no system `no-such-system`"),
     ("check hello --overheads no/such", "no/such"),
     ("run hello --overheads no/such", "no/such"),
     ("c --cc no-such-compiler", "there is no compiler"),
@@ -116,6 +116,7 @@ fn wrong_usage_is_refused_before_anything_is_built() {
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(output.status.code(), Some(2), "{line}: {said}");
         assert!(said.contains(why), "{line}: {said}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{line} says something before");
         assert_eq!(fs::read_to_string(place.built()).ok(), None, "{line} builds");
     }
     let left: BTreeSet<_> =

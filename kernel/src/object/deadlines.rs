@@ -71,6 +71,9 @@ pub struct Node<P: Port> {
 }
 
 impl<P: Port> Node<P> {
+    /// Where its instant lies, for a debugger.
+    pub(crate) const AT: usize = core::mem::offset_of!(Node<P>, at);
+
     /// In no queue.
     pub const fn new() -> Node<P> {
         Node {
@@ -89,6 +92,11 @@ impl<P: Port> Node<P> {
         self.sleeper.set(Some(sleeper));
         self.priority.set(priority);
         self.key.set(u32::from(priority as u8) << (32 - PRIORITY_BITS) | sleeper.number());
+    }
+
+    /// Whether its instant ever comes.
+    pub fn comes(&self) -> bool {
+        self.at.get() != NEVER
     }
 
     /// Whether it is in a queue.

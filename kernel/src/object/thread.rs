@@ -409,6 +409,9 @@ impl<P: Port> Thread<P> {
     pub const FLAGS: usize = offset_of!(Self, header) + offset_of!(Header<P>, flags);
     /// Where it finds the domain that it runs in.
     pub const DOMAIN: usize = offset_of!(Self, header) + offset_of!(Header<P>, domain);
+    /// Where it finds the instant of its deadline.
+    pub const DEADLINE: usize =
+        offset_of!(Self, header) + offset_of!(Header<P>, deadline) + deadlines::Node::<P>::AT;
 
     /// A thread for a vacant pool slot, with the frame of its message buffer.
     pub fn new(domain: Ref<Domain<P>>, buffer: u64) -> Thread<P> {

@@ -1,6 +1,6 @@
 //! The command line of `twin`.
 
-use super::{all_kernels, cpus, kernels, lockings, seed};
+use super::{all_kernels, cpus, lockings, seed};
 use clap::{Args, Subcommand};
 
 /// What to do with the simulation.
@@ -61,7 +61,7 @@ pub struct Replay {
 #[derive(Debug, Args)]
 pub struct Speed {
     /// Only this kernel.
-    #[arg(long, value_name = "K", value_parser = kernels())]
+    #[arg(long, value_name = "K", value_parser = all_kernels())]
     pub kernel: Option<String>,
     /// Check every invariant after each step.
     #[arg(long)]

@@ -6,7 +6,7 @@ mod responses;
 use super::check::{self, Costs};
 use super::trace::auto;
 use super::{counted, print_json, wrapped};
-use crate::accounts::{Account, Accounts};
+use crate::accounts::{Account, Accounts, Bounds};
 use crate::cli;
 use crate::failure::{Verdict, usage};
 use crate::faults::{self, Fault};
@@ -25,7 +25,6 @@ use latency::Latencies;
 use manifest::{Control, System, TREE};
 use responses::Responses;
 use serde_json::json;
-use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -90,7 +89,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let latencies = latency::collect(held, &outcome, &system, memory.as_deref())?;
     // Writing the trace takes time, which no response has a bound for.
     let limits = || bounds((&system, &costs), machine, launch.icount);
-    let bounds = latencies.as_ref().map_or_else(limits, |_| BTreeMap::new());
+    let bounds = latencies.as_ref().map_or_else(limits, |_| Bounds::default());
     let accounts = Accounts::told(&outcome, &system, left.as_ref(), &bounds);
     let responses = responses::collect(run, (&system, launch.icount), &accounts, |seed| {
         let outcome = again(run, machine, (&system, &images), seed)?;
@@ -172,15 +171,15 @@ fn bounds(
     (system, costs): (&System, &Costs),
     machine: &dyn Machine,
     icount: Option<u64>,
-) -> BTreeMap<String, u64> {
+) -> Bounds {
     let bounds = check::bounds_with(system, costs.clone());
     if icount.is_none() || machine.emulator().is_none() || system.cpus == 1 {
         return bounds;
     }
-    if !bounds.is_empty() {
+    if !bounds.within.is_empty() {
         eprintln!("{ONE_CLOCK}");
     }
-    BTreeMap::new()
+    Bounds::default()
 }
 
 /// What a run after the first one has left, whatever its own status is; nothing if it was

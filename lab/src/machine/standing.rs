@@ -13,6 +13,9 @@ use twin_protocol::Doing;
 /// Domains in each other: more of them are none of this kernel's.
 const DEEPEST: usize = 64;
 
+/// The instant of a deadline that never comes.
+const NEVER: u64 = u64::MAX;
+
 /// A timer that will not interrupt.
 const DISARMED: u64 = u64::MAX;
 
@@ -83,8 +86,8 @@ impl<'a> Standing<'a> {
 
     /// Whether all threads wait and nothing will end a wait: what [`Standing::idles`] says, no
     /// thread is ready, and some have blocked. The machine stands still. Of several CPUs one may
-    /// stand between two timers, so no thread may have a deadline there; on one CPU a deadline
-    /// without a timer is one that never comes, as that of a thread whose function has returned.
+    /// stand between two timers, so no thread may have a deadline there that comes; on one CPU a
+    /// deadline without a timer is one that never does.
     pub fn is_stuck(&self) -> Result<bool> {
         if !self.idles()? {
             return Ok(false);
@@ -94,8 +97,7 @@ impl<'a> Standing<'a> {
         for at in self.places(&kernel) {
             if self.byte(at + self.layout.thread_life)? == LIVE {
                 let word = self.state(at)?;
-                let flags = u64::from(self.half(at + self.layout.thread_flags)?);
-                let is_timed = kernel.cpus.1 > 1 && flags & self.layout.flag_deadline != 0;
+                let is_timed = kernel.cpus.1 > 1 && self.is_timed(at)?;
                 if word == ThreadState::Ready as u64 || is_timed {
                     return Ok(false);
                 }
@@ -130,9 +132,16 @@ impl<'a> Standing<'a> {
         })
     }
 
+    /// Whether a thread's wait ends at some instant: one whose function has returned sleeps until
+    /// one that never comes.
+    fn is_timed(&self, at: u64) -> Result<bool> {
+        let flags = u64::from(self.half(at + self.layout.thread_flags)?);
+        Ok(flags & self.layout.flag_deadline != 0
+            && self.word(at + self.layout.thread_deadline)? != NEVER)
+    }
+
     fn doing(&self, at: u64) -> Result<Doing> {
         let layout = &self.layout;
-        let flags = u64::from(self.half(at + layout.thread_flags)?);
         let named = self.word(at + layout.thread_named)?;
         let is_named = named == self.word(at + layout.thread_incarnation)?;
         Ok(Doing {
@@ -140,7 +149,7 @@ impl<'a> Standing<'a> {
             name: if is_named { self.name(at + layout.thread_name)? } else { [0; 2] },
             index: self.half(at + layout.thread_index)?,
             word: self.state(at)? | self.awaited(at)?,
-            timed: flags & layout.flag_deadline != 0,
+            timed: self.is_timed(at)?,
         })
     }
 

@@ -18,7 +18,8 @@ pub fn threads<G: Locking>(machine: Machine<Twin<G>>) -> Vec<Doing> {
     let places = (idles..kernel.threads.size()).filter_map(|index| kernel.threads.get(index));
     let doing = |at| {
         let ((outer, inner, name), word) = manager.doing(at);
-        let timed = at.has(flag::DEADLINE);
+        // One whose function has returned sleeps until an instant that never comes.
+        let timed = at.has(flag::DEADLINE) && at.deadline.comes();
         Doing { domain: (outer, inner), name, index: at.index(), word, timed }
     };
     let threads = places.filter(|at| at.life() == Life::Live).map(doing).collect();

@@ -22,8 +22,8 @@ const COMPARED: usize = 8;
 
 impl<P: Port> Manager<'_, P> {
     /// Decides which leaf a thread is lent: the most urgent that those lend that wait for it, on
-    /// other CPUs by their priorities alone. The first waiters of all mutexes and conditions that are looked at are compared, and
-    /// where these are few their next ones as well.
+    /// other CPUs by their priorities alone. The first waiters of all mutexes and conditions that
+    /// are looked at are compared, and where these are few their next ones as well.
     pub(super) fn decide_lent(&self, at: Ref<Thread<P>>) {
         self.kernel.trees.set_lent(&self.all, at, self.leaf_to_lend(at));
         self.sleep_anew(at);

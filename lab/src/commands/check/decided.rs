@@ -136,6 +136,11 @@ impl Decided {
         single.filter_map(|leaf| Some((name(&leaf.path).to_string(), bound(leaf).0?))).collect()
     }
 
+    /// What tasks must not do for their bounds to hold, behind "unless it", by their names.
+    pub fn unless(&self) -> BTreeMap<String, String> {
+        self.unless.iter().map(|(task, waits)| (task.clone(), waits.text())).collect()
+    }
+
     /// For people, in lines that fit the terminal.
     pub fn text(&self) -> String {
         let mut text = String::new();

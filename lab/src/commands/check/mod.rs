@@ -16,6 +16,7 @@ mod waits;
 mod watched;
 
 use super::{print_json, wrapped};
+use crate::accounts::Bounds;
 use crate::cli::Check;
 use crate::failure::{Verdict, did_you_mean};
 use crate::machine::{MACHINES, Machine};
@@ -38,7 +39,9 @@ pub fn check(asked: &Check, as_json: bool) -> Result<Verdict> {
     asked.systems.iter().try_for_each(|system| systems::path(system).map(drop))?;
     let mut worst = Verdict::Held;
     let mut documents = Vec::new();
-    for system in &asked.systems {
+    // All are read before anything is said of one.
+    let systems = asked.systems.iter().map(|system| read(system, measured.as_ref()));
+    for system in systems.collect::<Result<Vec<_>>>()? {
         let (document, verdict) = one(system, measured.as_ref(), as_json)?;
         documents.push(document);
         worst = match (worst, verdict) {
@@ -54,18 +57,28 @@ pub fn check(asked: &Check, as_json: bool) -> Result<Verdict> {
     Ok(worst)
 }
 
-/// Checks one manifest.
-fn one(system: &str, measured: Option<&Costs>, as_json: bool) -> Result<(Value, Verdict)> {
+/// Reads one manifest, of which nothing but its own problems may be wrong.
+fn read(system: &str, measured: Option<&Costs>) -> Result<Result<System, Problems>> {
     let checked = systems::load(system).and_then(|system| {
         check_programs(&system)?;
         Ok(system)
     });
-    if let (Some(measured), Ok(system)) = (measured, &checked) {
-        measured.check(system)?;
+    match (checked, measured) {
+        (Ok(system), Some(measured)) => measured.check(&system).map(|()| Ok(system)),
+        (Ok(system), None) => Ok(Ok(system)),
+        (Err(error), _) => Ok(Err(error.downcast::<Problems>()?)),
     }
+}
+
+/// Checks one manifest.
+fn one(
+    checked: Result<System, Problems>,
+    measured: Option<&Costs>,
+    as_json: bool,
+) -> Result<(Value, Verdict)> {
     let (system, problems) = match checked {
         Ok(system) => (Some(system), None),
-        Err(error) => (None, Some(error.downcast::<Problems>()?)),
+        Err(problems) => (None, Some(problems)),
     };
     let costs = |system| measured.cloned().unwrap_or_else(|| overheads::given(system).into());
     let decided = system.as_ref().and_then(|system| decided::decide(system, costs(system)));
@@ -104,12 +117,15 @@ fn one(system: &str, measured: Option<&Costs>, as_json: bool) -> Result<(Value, 
 
 /// Within which time the tasks of a system end by the analysis, in ns, by their names.
 pub fn bounds(system: &System) -> BTreeMap<String, u64> {
-    bounds_with(system, overheads::given(system).into())
+    bounds_with(system, overheads::given(system).into()).within
 }
 
-/// The same where the kernel costs this.
-pub fn bounds_with(system: &System, costs: Costs) -> BTreeMap<String, u64> {
-    decided::decide(system, costs).map_or_else(BTreeMap::new, |decided| decided.bounds())
+/// The same where the kernel costs this, and what tasks must not do for that to hold.
+pub fn bounds_with(system: &System, costs: Costs) -> Bounds {
+    decided::decide(system, costs).map_or_else(Bounds::default, |decided| Bounds {
+        within: decided.bounds(),
+        unless: decided.unless(),
+    })
 }
 
 /// What the kernel costs in a system, by a file that a trace has written, or else the manifest.

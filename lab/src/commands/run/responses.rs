@@ -10,11 +10,14 @@ use anyhow::Result;
 use manifest::{System, spell_duration};
 use results::{Bounded, bounded_svg, bounded_text};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What several runs have shown, all under seeds that follow each other.
 pub struct Responses {
     tasks: Vec<Bounded>,
+    /// What tasks must not do for their bounds to hold, by their names.
+    unless: BTreeMap<String, String>,
     seed: Option<u64>,
 }
 
@@ -74,7 +77,10 @@ pub fn collect(
             task.longest.extend(accounts.of(&task.name).map(|account| account.worst_ns));
         }
     }
-    Ok(Some(Responses { tasks, seed }))
+    let unless = first.reservations.iter().filter_map(|account| {
+        account.unless.as_ref().map(|unless| (account.name.clone(), unless.clone()))
+    });
+    Ok(Some(Responses { tasks, unless: unless.collect(), seed }))
 }
 
 impl Responses {
@@ -118,8 +124,10 @@ impl Responses {
         let (worst, bound) = (spell(task.worst()), spell(task.bound.unwrap_or(0)));
         let run = task.longest.iter().position(|time| *time == task.worst()).unwrap_or(0) as u64;
         let seed = self.seed.map(|seed| format!(", with --seed {}", seed.wrapping_add(run)));
-        let (name, seed) = (&task.name, seed.unwrap_or_default());
-        format!("{name}: a job took {worst}, and by the analysis {bound} at most{seed}")
+        let unless = self.unless.get(&task.name).map(|unless| format!(", unless it {unless}"));
+        let (name, seed, unless) =
+            (&task.name, seed.unwrap_or_default(), unless.unwrap_or_default());
+        format!("{name}: a job took {worst}, and by the analysis {bound} at most{unless}{seed}")
     }
 
     /// For programs.
@@ -128,6 +136,7 @@ impl Responses {
             json!({
                 "name": task.name,
                 "bound_ns": task.bound,
+                "unless_it": self.unless.get(&task.name),
                 "deadline_ns": task.deadline,
                 "longest_ns": task.longest,
                 "median_ns": task.percentile(50),

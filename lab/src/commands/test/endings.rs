@@ -3,14 +3,14 @@
 use super::configuration::Configuration;
 use super::job::{Class, Job};
 use super::{giusto, process};
-use crate::accounts::Accounts;
+use crate::accounts::{Accounts, Bounds};
 use crate::cli::Group;
 use crate::image;
 use crate::machine::{self, Boot, Console, Exit, Input, MACHINES, Machine, Outcome, STUCK};
 use crate::scratch::Scratch;
 use abi::boot::HEADER_WORDS;
 use anyhow::{Context, Result, ensure};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -204,7 +204,7 @@ fn accounted(one: &Configuration) -> Result<(Outcome, Accounts)> {
     let outcome = one.boot(&system, |boot: Boot| machine::boot(&boot.inspect(false)))?;
     let failure = outcome.failure();
     ensure!(failure.is_none(), failure.unwrap_or_default());
-    let told = Accounts::told(&outcome, &system, left.as_ref(), &BTreeMap::new());
+    let told = Accounts::told(&outcome, &system, left.as_ref(), &Bounds::default());
     Ok((outcome, told))
 }
 
@@ -323,17 +323,20 @@ fn hang(one: &Configuration) -> Result<()> {
     hanging(one, &endless, &options, "the system was still running at the timeout and was ended")
 }
 
+/// A domain whose thread sleeps without end, and what is said of it.
+const ENDED: &str = "\n[[domain]]\nname = \"ended\"\nprogram = \"curfew\"\npriority = 10\n";
+const FOREVER: &str = "ended has ended, or sleeps for ever";
+
 /// Threads that all wait, of which one sleeps without end, as one does whose function has returned.
 fn stuck(one: &Configuration) -> Result<()> {
-    let ended = "\n[[domain]]\nname = \"ended\"\nprogram = \"curfew\"\npriority = 10\n";
-    let text = format!("thread 1 of echo {WAITS}\nthread 2 of ended sleeps\nerror: {STUCK}\n");
-    hanging(one, &format!("{HANGING}{ended}"), &["--timeout", "50"], &text)
+    let text = format!("thread 1 of echo {WAITS}\nthread 2 of {FOREVER}\nerror: {STUCK}\n");
+    hanging(one, &format!("{HANGING}{ENDED}"), &["--timeout", "50"], &text)
 }
 
 /// The same on CPUs of which one idles.
 fn stuck_apart(one: &Configuration) -> Result<()> {
-    let text = format!("thread 2 of echo {WAITS}\nerror: {STUCK}\n");
-    hanging(one, HANGING, &["--timeout", "50", "--cpus", "2"], &text)
+    let text = format!("thread 2 of echo {WAITS}\nthread 3 of {FOREVER}\nerror: {STUCK}\n");
+    hanging(one, &format!("{HANGING}{ENDED}"), &["--timeout", "50", "--cpus", "2"], &text)
 }
 
 /// Threads of a run that is ended at its timeout, of which one does nothing but compute.

@@ -3,7 +3,7 @@
 use super::findings::{Findings, nothing_of};
 use super::job::{self, Choice, Job};
 use super::late;
-use crate::accounts::{Account, Accounts};
+use crate::accounts::{Account, Accounts, Bounds};
 use crate::cli::Group;
 use crate::failure::usage;
 use crate::faults::{self, Fault};
@@ -266,7 +266,7 @@ impl One {
 
     fn judge_accounts(&self, outcome: &Outcome) -> Result<()> {
         let Test { late, overruns, response, .. } = &self.test;
-        let none = BTreeMap::new();
+        let none = Bounds::default();
         let told = Accounts::told(outcome, &self.system, self.accounts.as_ref(), &none);
         for (name, most) in late {
             let missed = told.of(name).and_then(|account| account.missed);

@@ -1,12 +1,11 @@
 //! To whom CPU time is charged: by the kernel, where the CPU changes hands, and by ticks, each of
 //! which charges all since the one before to the thread that it finds running.
 
-use crate::accounts::Accounts;
+use crate::accounts::{Accounts, Bounds};
 use crate::experiment::Boots;
 use crate::experiment::user_system::{ROOM, traced_to_any_end};
 use anyhow::{Context, Result, ensure};
 use manifest::System;
-use std::collections::BTreeMap;
 use std::ops::Range;
 use trace::{Lives, State};
 
@@ -32,7 +31,7 @@ pub fn measure(setup: &impl Boots, kernel: &str) -> Result<Misattributed> {
         loaded = Some(system.clone());
     })?;
     let system: System = loaded.context("the system was not loaded")?;
-    let accounts = Accounts::told(&traced.outcome, &system, memory.as_ref(), &BTreeMap::new());
+    let accounts = Accounts::told(&traced.outcome, &system, memory.as_ref(), &Bounds::default());
     let lives = Lives::of(&traced.traces.all, &traced.names);
     let mut charged = Vec::new();
     for domain in &system.domains {

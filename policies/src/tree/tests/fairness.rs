@@ -103,42 +103,55 @@ proptest! {
         }
     }
 
-    /// The same with guarantees, and while others come and go: from when two are ready together,
-    /// what they have had by slope differs by twelve quanta of each at most, two for each leaf that
-    /// its guarantee may have brought ahead, however long that is.
+    /// The same with guarantees, and while others come and go.
     #[test]
     fn guarantees_leave_little_lag(seed in any::<u64>()) {
-        let mut dice = Dice(seed);
-        let mut storage = Storage::new(LEAVES + 2);
-        let mut tree = storage.tree();
-        let mut loads = loads(&mut tree, &mut dice, Share::curve);
-        // What two had when the later one of them became ready.
-        let mut together = [[(0, 0); LEAVES]; LEAVES];
-        let mut now = 0;
-        for _ in 0..100 {
-            let at = dice.below(LEAVES as u64) as usize;
-            toggle(&mut tree, &mut loads[at], now);
-            (0..LEAVES).for_each(|other| {
-                let [one, two] = [at, other].map(|at| tree.service(loads[at].leaf));
-                (together[at][other], together[other][at]) = ((one, two), (two, one));
-            });
-            let next = now + 1 + dice.below(40 * MS);
-            run(&mut tree, now, next);
-            now = next;
-            let ready = || loads.iter().enumerate().filter(|(_, load)| load.since.is_some());
-            for (at, one) in ready() {
-                for (with, two) in ready() {
-                    let by_slope = |time: u64, of: &Load| {
-                        i128::from(time) * 1_000_000 / i128::from(of.slope)
-                    };
-                    let (before, of_other) = together[at][with];
-                    let had = by_slope(tree.service(one.leaf) - before, one);
-                    let other = by_slope(tree.service(two.leaf) - of_other, two);
-                    let quanta = by_slope(QUANTUM, one) + by_slope(QUANTUM, two);
-                    let bound = 2 * LEAVES as i128 * quanta;
-                    prop_assert!((had - other).abs() <= bound, "{had} {other} at {now}, {bound}");
-                }
+        little_lag(seed)?;
+    }
+}
+
+/// A leaf of 1 % is far ahead when one of 35 % joins halfway between it and one of 28 %.
+#[test]
+fn joining_beside_a_slow_leaf_costs_no_more_than_its_quantum() {
+    little_lag(1_707_284_370_128_941_373).expect("it is a case that was found");
+}
+
+/// From when two leaves with guarantees are ready together, what they have had by slope differs by
+/// twelve quanta of each at most, two for each leaf that its guarantee may have brought ahead, and
+/// by one of the slowest leaf, however long that is: a leaf joins halfway between the first and
+/// the last of its siblings (S4-04), of which the last may be two quanta ahead, and the first then
+/// catches up with it.
+fn little_lag(seed: u64) -> Result<(), TestCaseError> {
+    let mut dice = Dice(seed);
+    let mut storage = Storage::new(LEAVES + 2);
+    let mut tree = storage.tree();
+    let mut loads = loads(&mut tree, &mut dice, Share::curve);
+    let by_slope = |time: u64, of: &Load| i128::from(time) * 1_000_000 / i128::from(of.slope);
+    let slowest = loads.iter().map(|load| by_slope(QUANTUM, load)).max().unwrap_or(0);
+    // What two had when the later one of them became ready.
+    let mut together = [[(0, 0); LEAVES]; LEAVES];
+    let mut now = 0;
+    for _ in 0..100 {
+        let at = dice.below(LEAVES as u64) as usize;
+        toggle(&mut tree, &mut loads[at], now);
+        (0..LEAVES).for_each(|other| {
+            let [one, two] = [at, other].map(|at| tree.service(loads[at].leaf));
+            (together[at][other], together[other][at]) = ((one, two), (two, one));
+        });
+        let next = now + 1 + dice.below(40 * MS);
+        run(&mut tree, now, next);
+        now = next;
+        let ready = || loads.iter().enumerate().filter(|(_, load)| load.since.is_some());
+        for (at, one) in ready() {
+            for (with, two) in ready() {
+                let (before, of_other) = together[at][with];
+                let had = by_slope(tree.service(one.leaf) - before, one);
+                let other = by_slope(tree.service(two.leaf) - of_other, two);
+                let quanta = by_slope(QUANTUM, one) + by_slope(QUANTUM, two);
+                let bound = 2 * LEAVES as i128 * quanta + slowest;
+                prop_assert!((had - other).abs() <= bound, "{had} {other} at {now}, {bound}");
             }
         }
     }
+    Ok(())
 }

@@ -28,6 +28,7 @@ fn accounts(flight: u64, vision: u64) -> Accounts {
         worst_ns,
         latest_ns: 0,
         bound_ns: Some(bound),
+        unless: None,
         overrun: None,
         miss: None,
     };

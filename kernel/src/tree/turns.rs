@@ -1,0 +1,67 @@
+//! Time slices of threads that share a leaf, and turns that are kept while a thread is raised.
+
+use super::{Leaf, Trees};
+use crate::access::{Owner, Ref};
+use crate::object::Thread;
+use crate::object::thread::Turn;
+use crate::port::Port;
+use policies::tree::NodeId;
+
+impl<P: Port> Trees<P> {
+    /// A thread is about to leave its leaf for another one. If that is more urgent, and the thread
+    /// is the first here, it has its turn, with the rest of its time slice, when it comes back. What
+    /// runs until then in the leaves that it is in is of that slice.
+    pub fn keep_turn(&self, owner: &impl Owner, thread: Ref<Thread<P>>, to: u32) {
+        let (level, turn) = (thread.leaf.get(owner), thread.turn.get(owner));
+        let had = |leaf| self.with(|tree| tree.service(NodeId(leaf))).unwrap_or(0);
+        if !turn.is_none() {
+            let used = turn.used.saturating_add(had(level).saturating_sub(turn.since));
+            thread.turn.set(owner, Turn { used, since: had(to), ..turn });
+            return;
+        }
+        let place = self.leaf(level);
+        let is_first = place.threads.head() == Some(thread);
+        if is_first && to != level && self.more_urgent(to, level) == to {
+            let holds = place.holder.get() == Some(thread);
+            let from = if holds { place.slice_from.get() } else { had(level) };
+            let used = had(level).wrapping_sub(from);
+            thread.turn.set(owner, Turn { level, used, since: had(to) });
+        }
+    }
+
+    /// A thread has joined a leaf: it goes first if it had its turn there.
+    pub fn take_turn(&self, owner: &impl Owner, thread: Ref<Thread<P>>) {
+        let (level, turn) = (thread.leaf.get(owner), thread.turn.get(owner));
+        if turn.level != level {
+            return;
+        }
+        thread.turn.set(owner, Turn::NONE);
+        let place = self.leaf(level);
+        place.threads.remove(thread);
+        place.threads.push_front(thread);
+        let service = self.with(|tree| tree.service(NodeId(level))).unwrap_or(0);
+        place.holder.set(Some(thread));
+        place.slice_from.set(service.wrapping_sub(turn.used));
+    }
+
+    /// When the time slice of a leaf's first thread ends. If it has, the next thread is the first.
+    #[cold]
+    pub(super) fn share_slices(
+        &self,
+        place: &Leaf<P>,
+        first: Ref<Thread<P>>,
+        service: u64,
+        now: u64,
+    ) -> u64 {
+        let used = service.wrapping_sub(place.slice_from.get());
+        if place.holder.get() == Some(first) && used < self.slice {
+            return now.saturating_add(self.slice - used);
+        }
+        if place.holder.get() == Some(first) {
+            place.threads.move_back(first);
+        }
+        place.holder.set(place.threads.head());
+        place.slice_from.set(service);
+        now.saturating_add(self.slice)
+    }
+}
