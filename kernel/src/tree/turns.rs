@@ -9,8 +9,8 @@ use policies::tree::NodeId;
 
 impl<P: Port> Trees<P> {
     /// A thread is about to leave its leaf for another one. If that is more urgent, and the thread
-    /// is the first here, it has its turn, with the rest of its time slice, when it comes back. What
-    /// runs until then in the leaves that it is in is of that slice.
+    /// is the first here, it has its turn, with the rest of its time slice, when it comes back.
+    /// What runs until then in the leaves that it is in is of that slice.
     pub fn keep_turn(&self, owner: &impl Owner, thread: Ref<Thread<P>>, to: u32) {
         let (level, turn) = (thread.leaf.get(owner), thread.turn.get(owner));
         let had = |leaf| self.with(|tree| tree.service(NodeId(leaf))).unwrap_or(0);
