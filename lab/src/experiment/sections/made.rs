@@ -120,10 +120,18 @@ impl Made {
         *self.0.entry(what).or_default() += 1;
     }
 
-    /// What never was made.
-    fn missing(&self) -> Vec<String> {
-        let calls = Call::ALL.into_iter().filter(|call| !is_of_tree(*call)).map(call_name);
-        let kinds = Kind::ALL.into_iter().filter(|kind| ends(*kind)).map(kind_name);
+    /// Counts what others have made as well.
+    pub fn add_all(&mut self, others: &Made) {
+        for (what, count) in &others.0 {
+            *self.0.entry(what.clone()).or_default() += count;
+        }
+    }
+
+    /// What never was made, under a kernel with a scheduling tree or without.
+    fn missing(&self, has_tree: bool) -> Vec<String> {
+        let knows = |call: &Call| has_tree || !is_of_tree(*call);
+        let calls = Call::ALL.into_iter().filter(knows).map(call_name);
+        let kinds = Kind::ALL.into_iter().filter(|kind| ends(*kind, has_tree)).map(kind_name);
         // Those that no other kind means take the same ways.
         let named = |kind: &FaultKind| *kind != FaultKind::Other;
         let faults = FaultKind::ALL.into_iter().filter(named).map(fault_name);
@@ -132,12 +140,13 @@ impl Made {
         all.filter(|what| !self.0.contains_key(what)).collect()
     }
 
-    /// Refuses loads that leave something out of what a kernel without a scheduling tree does.
+    /// Refuses loads that leave something out of what a kernel does, with a scheduling tree or
+    /// without.
     ///
     /// # Errors
     /// Each call, destruction, kind and way of a fault that no trace has.
-    pub fn check(&self) -> Result<()> {
-        let missing = self.missing().join(", ");
+    pub fn check(&self, has_tree: bool) -> Result<()> {
+        let missing = self.missing(has_tree).join(", ");
         ensure!(missing.is_empty(), "no load of `sections` makes {missing}: give it one");
         Ok(())
     }
@@ -148,9 +157,13 @@ fn is_of_tree(call: Call) -> bool {
     (Call::ReservationCreate as u8..=Call::ReservationInspect as u8).contains(&(call as u8))
 }
 
-/// Whether there are objects of a kind that calls destroy there.
-fn ends(kind: Kind) -> bool {
-    !matches!(kind, Kind::Reply | Kind::Console | Kind::System | Kind::Reservation)
+/// Whether there are objects of a kind that calls destroy, where there is a tree or not.
+fn ends(kind: Kind, has_tree: bool) -> bool {
+    match kind {
+        Kind::Reply | Kind::Console | Kind::System => false,
+        Kind::Reservation => has_tree,
+        _ => true,
+    }
 }
 
 #[cfg(test)]
@@ -169,10 +182,21 @@ mod tests {
             moment(Event::Enter, Call::Destroy as u32),
             moment(Event::Destroy, Kind::Train as u32),
         ]);
-        let error = made.check().unwrap_err().to_string();
+        let error = made.check(false).unwrap_err().to_string();
         assert!(error.contains("`TrainCreate`") && error.contains("`Inside`"), "{error}");
         assert!(!error.contains("`Serve`") && !error.contains("`Train`"), "{error}");
         assert!(!error.contains("Reservation"), "{error}");
+        let error = made.check(true).unwrap_err().to_string();
+        assert!(error.contains("`ReservationJoin`") && error.contains("`Reservation`"), "{error}");
+    }
+
+    #[test]
+    fn what_several_runs_have_made_counts_together() {
+        let (mut one, mut other) = (Made::default(), Made::default());
+        other.count_section(&[moment(Event::Enter, Call::Reserve as u32)]);
+        one.add_all(&other);
+        let error = one.check(true).unwrap_err().to_string();
+        assert!(!error.contains("`Reserve`") && error.contains("`ReservationSet`"), "{error}");
     }
 
     #[test]
@@ -180,7 +204,7 @@ mod tests {
         let mut made = Made::default();
         let fails = moment(Event::Fail, Error::Stale as u32);
         made.count_section(&[moment(Event::Enter, Call::Serve as u32), fails]);
-        assert!(made.check().unwrap_err().to_string().contains("`Serve`"));
+        assert!(made.check(false).unwrap_err().to_string().contains("`Serve`"));
     }
 
     #[test]
