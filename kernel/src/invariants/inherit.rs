@@ -292,7 +292,8 @@ pub(super) fn queued_in<P: Port>(
 fn is_lent<P: Port>(machine: Machine<P>, all: &Exclusive<'_>, at: Ref<Thread<P>>) -> bool {
     let (trees, lent) = (&machine.kernel.trees, at.lent.get(all));
     assert!(at.queued() || at.away.get(all) == LeafRef::NONE, "away, and not ready");
-    let (mut lender, mut first) = (false, false);
+    // A thread that any CPU may run takes the name along; it is of no use on another one.
+    let (lent_here, mut lender) = (trees.lent_leaf(all, at), false);
     for which in ByEdge::all() {
         let lenders = Order::<_, ByEdge>::of(all, which);
         lenders.each(all.open(at).inherit.lenders(which), &mut |mutex: Ref<Thread<P>>| {
@@ -302,18 +303,16 @@ fn is_lent<P: Port>(machine: Machine<P>, all: &Exclusive<'_>, at: Ref<Thread<P>>
                 return;
             }
             waiters.each(&turnstile.waiters, &mut |waiter: Ref<Thread<P>>| {
-                let own = trees.own_leaf_of(all, waiter);
-                lender |= own == lent.node || trees.lent_leaf(all, waiter) == Some(lent.node);
-                first |= trees.is_plain(lent.node) || waiter.cpu.get() == at.cpu.get();
+                let leaves = [Some(trees.own_leaf_of(all, waiter)), trees.lent_leaf(all, waiter)];
+                let here = |leaf| trees.on_cpu(leaf, waiter.cpu.get(), at.cpu.get());
+                let mut here = leaves.into_iter().flatten().map(here);
+                lender |= here.any(|leaf| leaf == lent_here);
             });
         });
     }
     let is_lent = !lent.is_none();
-    // A thread that any CPU may run takes the name along; it is of no use on another one.
-    let home = trees.home_of(lent).filter(|home| home.cpu() == Some(at.cpu.get()));
     // Those that are to follow a change of waits have what was lent before.
-    let there = is_lent && home.is_some() && !machine.kernel.waits.has_followers();
-    assert!(!there || first, "no thread waits for one that is lent a leaf");
+    let there = lent_here.is_some() && !machine.kernel.waits.has_followers();
     assert!(!there || lender, "a thread is lent a leaf that no waiter has");
     is_lent
 }

@@ -165,16 +165,15 @@ pub enum Begins {
 pub struct Turn {
     /// The level of the ready queue, or the leaf, that it belongs to.
     pub level: u32,
-    /// Nanoseconds that are used of its slice, where a tree decides: elsewhere the slice goes on.
-    /// Or [`Turn::OVER`].
+    /// Where a tree decides, nanoseconds that are used of its slice, less what the leaf that it is
+    /// in had had when it came there, modulo 2^64. Elsewhere the slice goes on: 0, or
+    /// [`Turn::OVER`].
     pub used: u64,
-    /// What the leaf that it is in now had had when it came there, where a tree decides.
-    pub since: u64,
 }
 
 impl Turn {
     /// The thread has the urgency that is its own.
-    pub const NONE: Turn = Turn { level: u32::MAX, used: 0, since: 0 };
+    pub const NONE: Turn = Turn { level: u32::MAX, used: 0 };
     /// Where it comes back to, its equals go first.
     pub const OVER: u64 = u64::MAX;
 

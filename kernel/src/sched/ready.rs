@@ -190,7 +190,7 @@ impl<P: Port> Cpu<P> {
                 let runs = thread == cpu.current.get() && thread.runnable();
                 let has_turn = runs || cpu.ready.is_first(thread);
                 let used = if has_turn { 0 } else { Turn::OVER };
-                thread.turn.set(self, Turn { level: before as u32, used, since: 0 });
+                thread.turn.set(self, Turn { level: before as u32, used });
             }
             return Place::Last;
         }

@@ -15,17 +15,16 @@ impl<P: Port> Trees<P> {
         let (level, turn) = (thread.leaf.get(owner), thread.turn.get(owner));
         let had = |leaf| self.with(|tree| tree.service(NodeId(leaf))).unwrap_or(0);
         if !turn.is_none() {
-            let used = turn.used.saturating_add(had(level).saturating_sub(turn.since));
-            thread.turn.set(owner, Turn { used, since: had(to), ..turn });
-            return;
+            let used = turn.used.wrapping_add(had(level)).wrapping_sub(had(to));
+            return thread.turn.set(owner, Turn { used, ..turn });
         }
         let place = self.leaf(level);
         let is_first = place.threads.head() == Some(thread);
         if is_first && to != level && self.more_urgent(to, level) == to {
             let holds = place.holder.get() == Some(thread);
             let from = if holds { place.slice_from.get() } else { had(level) };
-            let used = had(level).wrapping_sub(from);
-            thread.turn.set(owner, Turn { level, used, since: had(to) });
+            let used = had(level).wrapping_sub(from).wrapping_sub(had(to));
+            thread.turn.set(owner, Turn { level, used });
         }
     }
 
@@ -39,9 +38,8 @@ impl<P: Port> Trees<P> {
         let place = self.leaf(level);
         place.threads.remove(thread);
         place.threads.push_front(thread);
-        let service = self.with(|tree| tree.service(NodeId(level))).unwrap_or(0);
         place.holder.set(Some(thread));
-        place.slice_from.set(service.wrapping_sub(turn.used));
+        place.slice_from.set(turn.used.wrapping_neg());
     }
 
     /// When the time slice of a leaf's first thread ends. If it has, the next thread is the first.

@@ -174,7 +174,8 @@ impl Tree<'_> {
         let policy = self.policy_of(parent);
         let node = &mut self.nodes[at as usize];
         node.service = node.service.saturating_add(time);
-        let is_changed = node.server.charge((time, began), now);
+        // What runs on while nothing in a class is ready moves the instants that it shows.
+        let is_changed = node.server.charge((time, began), now) || !node.ready;
         match policy {
             Some(Policy::FixedPriority) => {
                 if time < node.slice {

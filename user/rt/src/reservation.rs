@@ -126,7 +126,8 @@ pub fn set_monitor(slot: Slot, notification: Slot, missed: u64, overran: u64) ->
 /// Lets a reservation run on where its CPU would idle, without using budgets: with `overrun` when
 /// its budget is used up, until that comes back, with `miss` when a job of a leaf has not ended by
 /// its deadline, until it ends. In a class that waits for budget itself, or has windows, and in the
-/// one that all CPUs share, it waits as if that were not wanted.
+/// one that all CPUs share, it waits as if that were not wanted; and so does a class in which all
+/// wait for budgets of their own.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`]: a class has no jobs to miss. [`Error::WrongState`]: it is a root.

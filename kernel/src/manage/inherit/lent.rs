@@ -37,10 +37,13 @@ impl<P: Port> Manager<'_, P> {
         let mut count = 0;
         self.look_at(inherit, |_| count += 1);
         let each = (COMPARED / usize::max(count, 1)).min(LOOKED_AT);
-        // The waiter's leaf, and what that is on this thread's CPU.
+        // The waiter's leaf, and what that is on this thread's CPU: none lends time of a CPU that
+        // its domain may not use.
         let leaf_of = |waiter: Ref<Thread<P>>| {
+            let (from, to) = (waiter.cpu.get(), at.cpu.get());
+            let may_use = || self.all.open(self.home_of(waiter)).cpus.get() >> to & 1 != 0;
             let leaf = trees.lends_on(&self.all, waiter);
-            let here = trees.on_cpu(leaf, waiter.cpu.get(), at.cpu.get());
+            let here = trees.on_cpu(leaf, from, to).filter(|_| from == to || may_use());
             here.map(|here| (leaf, here))
         };
         let mut first = None;
