@@ -271,6 +271,25 @@ impl Supply {
     /// From when on it could run, if something inside became ready at an instant; nothing is now.
     pub(super) fn can_run_from(&self, ready: u64) -> u64 {
         let Some(limits) = self.limits.filter(|_| ready != NEVER) else { return ready };
+        match limits.server {
+            Server::Sporadic if self.replenishments.head().at > ready => {
+                return self.replenishments.head().at;
+            }
+            Server::Periodic if ready < self.until => {
+                let since = self.idle.max(self.until.saturating_sub(limits.period));
+                let is_left = self.left > amount(ready.saturating_sub(since));
+                return if is_left { ready } else { self.comes_back(limits) };
+            }
+            Server::Constant | Server::ConstantSoft if self.less.amount == 0 => {
+                if !self.is_throttled {
+                    return ready;
+                }
+                if ready < self.until {
+                    return self.comes_back(limits);
+                }
+            }
+            _ => {}
+        }
         let mut then = self.clone();
         then.wake(ready);
         if then.is_throttled { then.comes_back(limits).max(ready) } else { ready }

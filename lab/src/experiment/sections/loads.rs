@@ -34,17 +34,15 @@ pub const CURVES: [(&str, u64); 3] = [
 ];
 
 /// What is run under each kernel.
-pub const USUAL: [Load<'static>; 6] = [
+pub const USUAL: [Load<'static>; 7] = [
     load("worst", |_, _| {}, Some(PLAIN)),
     load("latency", |system, samples| set(system, "samples", &samples.to_string()), Some(PLAIN)),
     load("selftest", |_, _| {}, None),
     load("hostile", |_, _| {}, None),
     load("queueing", |system, _| set(system, "most", "100"), Some(PLAIN)),
     load("ipc-chain", chain, Some(PLAIN)),
+    load("worst-train", |_, _| {}, None),
 ];
-
-/// What is run as well where there is no scheduling tree.
-pub const OF_PRIORITIES: [Load<'static>; 1] = [load("worst-train", |_, _| {}, None)];
 
 /// What is run as well where there is one.
 pub const OF_TREE: [Load<'static>; 10] = [

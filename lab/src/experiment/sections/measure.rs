@@ -1,4 +1,4 @@
-use super::loads::{LENT, Load, OF_PRIORITIES, OF_TREE, USUAL};
+use super::loads::{LENT, Load, OF_TREE, USUAL};
 use super::made::{FaultPath, Made};
 use super::{LENDING, LOAD, LONGEST, MEDIAN, PATH};
 use crate::experiment::parameter::SAMPLES;
@@ -17,8 +17,7 @@ const TRACE: u64 = 32 << 20;
 
 pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
     if kernel != TREE {
-        let loads = [&USUAL[..], &OF_PRIORITIES].concat();
-        let (measured, made) = of_runs(setup, kernel, TRACE, &loads)?;
+        let (measured, made) = of_runs(setup, kernel, TRACE, &USUAL)?;
         made.check(false)?;
         return Ok(measured);
     }
