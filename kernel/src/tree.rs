@@ -271,15 +271,6 @@ impl<P: Port> Trees<P> {
         priority.unwrap_or(-1).min(u8::MAX.into())
     }
 
-    /// What a leaf that is lent on one CPU is on another one: the same, or of threads that have no
-    /// reservation that of the same priority there. Reservations are lent on their CPU alone.
-    pub fn on_cpu(&self, leaf: u32, lent: u32, cpu: u32) -> Option<u32> {
-        match leaf.checked_sub(self.plain) {
-            Some(number) => Some(self.of_priority(cpu, (number as u8).into())),
-            None => (lent == cpu).then_some(leaf),
-        }
-    }
-
     /// Whether this is a leaf of threads that have no reservation.
     pub fn is_plain(&self, leaf: u32) -> bool {
         leaf >= self.plain

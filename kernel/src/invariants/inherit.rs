@@ -304,7 +304,7 @@ fn is_lent<P: Port>(machine: Machine<P>, all: &Exclusive<'_>, at: Ref<Thread<P>>
             }
             waiters.each(&turnstile.waiters, &mut |waiter: Ref<Thread<P>>| {
                 let leaves = [Some(trees.own_leaf_of(all, waiter)), trees.lent_leaf(all, waiter)];
-                let here = |leaf| trees.on_cpu(leaf, waiter.cpu.get(), at.cpu.get());
+                let here = |leaf| trees.lent_from(all, (leaf, waiter.cpu.get()), at);
                 let mut here = leaves.into_iter().flatten().map(here);
                 lender |= here.any(|leaf| leaf == lent_here);
             });

@@ -104,7 +104,24 @@ impl<P: Port> Trees<P> {
     /// The leaf that waiters lend a thread, as it is on that one's CPU, if it is there still.
     pub fn lent_leaf(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> Option<u32> {
         let lent = thread.lent.get(owner);
-        self.on_cpu(lent.node, self.home_of(lent)?.cpu()?, thread.cpu.get())
+        self.lent_from(owner, (lent.node, self.home_of(lent)?.cpu()?), thread)
+    }
+
+    /// What a leaf of a CPU that is lent to a thread is to that: the same on its own CPU. From
+    /// another one a priority is lent, to a thread without a reservation, as by the kernels of
+    /// priorities. Reservations and their threads keep their limits.
+    pub fn lent_from(
+        &self,
+        owner: &impl Owner,
+        (leaf, cpu): (u32, u32),
+        to: Ref<Thread<P>>,
+    ) -> Option<u32> {
+        if cpu == to.cpu.get() {
+            return Some(leaf);
+        }
+        let number = leaf.checked_sub(self.plain)?;
+        let is_free = to.reservation.get(owner).is_none();
+        is_free.then(|| self.of_priority(to.cpu.get(), (number as u8).into()))
     }
 
     /// As [`Trees::leaf_of`], while leaves are lent.

@@ -21,9 +21,9 @@ const LOOKED_AT_OF_EACH: usize = 2;
 const COMPARED: usize = 8;
 
 impl<P: Port> Manager<'_, P> {
-    /// Decides which leaf a thread is lent: the most urgent that those lend that wait for it, on
-    /// other CPUs by their priorities alone. The first waiters of all mutexes and conditions that
-    /// are looked at are compared, and where these are few their next ones as well.
+    /// Decides which leaf a thread is lent: the most urgent that those lend that wait for it. The
+    /// first waiters of all mutexes and conditions that are looked at are compared, and where these
+    /// are few their next ones as well.
     pub(super) fn decide_lent(&self, at: Ref<Thread<P>>) {
         self.kernel.trees.set_lent(&self.all, at, self.leaf_to_lend(at));
         self.sleep_anew(at);
@@ -37,13 +37,10 @@ impl<P: Port> Manager<'_, P> {
         let mut count = 0;
         self.look_at(inherit, |_| count += 1);
         let each = (COMPARED / usize::max(count, 1)).min(LOOKED_AT);
-        // The waiter's leaf, and what that is on this thread's CPU: none lends time of a CPU that
-        // its domain may not use.
+        // The waiter's leaf, and what that is to this thread.
         let leaf_of = |waiter: Ref<Thread<P>>| {
-            let (from, to) = (waiter.cpu.get(), at.cpu.get());
-            let may_use = || self.all.open(self.home_of(waiter)).cpus.get() >> to & 1 != 0;
             let leaf = trees.lends_on(&self.all, waiter);
-            let here = trees.on_cpu(leaf, from, to).filter(|_| from == to || may_use());
+            let here = trees.lent_from(&self.all, (leaf, waiter.cpu.get()), at);
             here.map(|here| (leaf, here))
         };
         let mut first = None;
