@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::Path;
 
+/// What `trace --overheads` calls a tick.
+const TICK: &str = "tick";
+
 /// The part of `trace --json` that says what was measured.
 #[derive(Deserialize)]
 struct Trace {
@@ -109,7 +112,7 @@ fn of(trace: &Trace, kernel: &str) -> Result<Costs, &'static str> {
     };
     let [release, switch, decision] =
         [longest("release")?, longest("context switch")?, longest("scheduling")?];
-    let tick = longest("tick").ok();
+    let tick = longest(TICK).ok();
     let context_switch = switch.longest.saturating_add(decision.longest);
     let whole = release.longest.saturating_add(context_switch);
     let timer_interrupt = tick.as_ref().map_or(whole, |tick| tick.longest.max(whole));
@@ -137,6 +140,12 @@ impl Costs {
         }
     }
 
+    /// Whether ticks were seen. A run has none in which no thread is queued behind another.
+    fn has_ticks(&self) -> bool {
+        let kinds = self.measured.iter().flat_map(|origin| &origin.kinds);
+        kinds.into_iter().any(|kind| kind.kind == TICK)
+    }
+
     /// What is counted, and where that comes from.
     pub fn text(&self) -> String {
         let Overheads { release, context_switch, timer_interrupt } = self.overheads;
@@ -157,9 +166,10 @@ impl Costs {
             format!("{kind} {}, the longest of {samples}, on CPU {cpu}", time(*longest))
         };
         let kinds: Vec<String> = kinds.iter().map(kind).collect();
+        let ticks = if self.has_ticks() { "" } else { " No tick was seen." };
         format!(
             "{counted}. Measured under kernel `{kernel}`: {}. A context switch is that with a \
-             decision; a timer interrupt the longest tick, or a release with a switch.",
+             decision; a timer interrupt the longest tick, or a release with a switch.{ticks}",
             kinds.join("; ")
         )
     }
@@ -224,6 +234,16 @@ mod tests {
         assert_eq!(costs.document()["measured"][1]["longest_ns"], 300);
         let given = Costs::from(costs.overheads).text();
         assert!(given.ends_with("by `[analysis]` of the manifest."), "{given}");
+    }
+
+    #[test]
+    fn ticks_that_were_not_seen_are_told() {
+        let rows = [row("release", 1), row("context switch", 2), row("scheduling", 3)];
+        let said =
+            |rows: &[String]| of(&trace(&rows.join(",")), "tree").expect("what is needed").text();
+        assert!(said(&rows).ends_with(" No tick was seen."));
+        let ticks = [&rows[..], &[row("tick", 4)]].concat();
+        assert!(!said(&ticks).contains("was seen."));
     }
 
     /// Costs of one kernel say nothing of another one.
