@@ -48,6 +48,9 @@ pub struct Restart {
     pub seen: u64,
     /// Nanoseconds until all was made again.
     pub took: u64,
+    /// Whether a heartbeat was missing: then it is told when that was noticed.
+    #[serde(skip)]
+    is_silence: bool,
 }
 
 /// What the journal of a run tells; nothing if there was no supervisor.
@@ -104,6 +107,7 @@ fn unanswered(silence: &Silence, domain: &Domain) -> Restart {
         at: Vec::new(),
         seen: silence.seen,
         took: 0,
+        is_silence: true,
     }
 }
 
@@ -154,7 +158,8 @@ fn restart(
         Event::NotMade => "not made",
     };
     let took = entry.done.saturating_sub(entry.seen);
-    Restart { domain: name.clone(), event, what, at, seen: entry.seen, took }
+    let is_silence = entry.reason == Reason::Silent;
+    Restart { domain: name.clone(), event, what, at, seen: entry.seen, took, is_silence }
 }
 
 impl fmt::Display for Restarts {
@@ -165,7 +170,12 @@ impl fmt::Display for Restarts {
         }
         let shown = self.latest.len().saturating_sub(SHOWN);
         for restart in &self.latest[shown..] {
-            writeln!(f, "{}: {}", restart.event, restart.what)?;
+            write!(f, "{}: {}", restart.event, restart.what)?;
+            if restart.is_silence {
+                let [ms, us] = [restart.seen / 1_000_000, restart.seen / 1_000 % 1_000];
+                write!(f, ", noticed at {ms}.{us:03} ms")?;
+            }
+            writeln!(f)?;
             restart.at.iter().try_for_each(|place| writeln!(f, "  in {place}"))?;
         }
         Ok(())
@@ -217,7 +227,7 @@ mod tests {
         let hog = abi::boot::name_words("hog");
         let entries = [
             SILENT,
-            Entry { detail: hog[0], at: hog[1], ..SILENT },
+            Entry { detail: hog[0], at: hog[1], seen: 60_517_190, done: 60_517_890, ..SILENT },
             Entry { reason: Reason::Fault, kind, detail, ..SILENT },
             Entry { reason: Reason::Ended, ..SILENT },
             Entry { reason: Reason::Asked, event: Event::GivenUp, ..SILENT },
@@ -227,8 +237,9 @@ mod tests {
         let told = tell(&journal(&entries, 1), &system(""));
         assert_eq!((told.count, told.latest[0].took, told.expected), (7, 700, false));
         assert_eq!(told.down, ["pump"]);
-        let expected = "restarted: pump did not signal its heartbeat\n\
-                        restarted: pump did not signal its heartbeat while hog had the CPU\n\
+        let expected = "restarted: pump did not signal its heartbeat, noticed at 0.001 ms\n\
+                        restarted: pump did not signal its heartbeat while hog had the CPU, \
+                        noticed at 60.517 ms\n\
                         restarted: pump used a null pointer (address 0x8)\n\
                         restarted: the program of pump ended\n\
                         given up: a client killed pump\n\
@@ -246,7 +257,8 @@ mod tests {
         (8 * JOURNAL_SILENT..).zip(words).for_each(|(at, byte)| bytes[at] = byte);
         let told = tell(&bytes, &system(""));
         assert_eq!((told.count, told.latest[1].seen), (2, 40));
-        let said = "not made again: pump did not signal its heartbeat while hog had the CPU\n";
+        let said = "not made again: pump did not signal its heartbeat while hog had the CPU, \
+                    noticed at 0.000 ms\n";
         assert!(told.to_string().ends_with(said), "{told}");
     }
 
