@@ -6,7 +6,8 @@ use rt::{Error, Wait, Words, arch};
 
 /// One writer or any number of readers at a time. A reader that comes while a writer waits waits
 /// behind it, so that writers are not kept out for ever; readers that wait go on together when a
-/// writer is done, before the next one.
+/// writer is done, before the next one. Once the last of the writers that wait gives its wait up,
+/// readers wait no longer.
 #[derive(Clone, Copy)]
 pub struct RwLock {
     mutex: Mutex,
@@ -69,8 +70,10 @@ impl RwLock {
         let ended = self.writable.wait_while(&mut guard, wait, used);
         guard.set(RwLock::WAITING, guard.get(RwLock::WAITING) - 1);
         if let Err(error) = ended {
-            // Readers that wait for it need wait no longer.
-            self.readable.notify_all(&guard)?;
+            // Readers that have waited for this writer wait for the next one, if there is one.
+            if guard.get(RwLock::WAITING) == 0 {
+                self.readable.notify_all(&guard)?;
+            }
             return Err(error);
         }
         guard.set(RwLock::STATE, self.written_by(me));

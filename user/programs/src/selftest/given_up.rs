@@ -21,6 +21,7 @@ pub const CHECKS: Checks = &[
     ("behind one at a barrier", barrier),
     ("readers behind a writer", readers),
     ("a reader and a writer behind a reader and a writer", readers_and_writers),
+    ("a reader behind two writers", reader_behind_writers),
 ];
 
 /// Where what is waited for is in the common words, and how many it has.
@@ -354,4 +355,24 @@ fn readers_and_writers(bench: &Bench) -> Check {
     drop(writes);
     had(bench, [reader, writer], 2)?;
     expect(lock.write(ThreadId::current(), Wait::ZERO).is_ok(), "no thread uses it any more")
+}
+
+/// A reader that waits behind two writers waits for the one that is left.
+fn reader_behind_writers(bench: &Bench) -> Check {
+    let (me, lock) = (ThreadId::current(), lock_of(bench.common()));
+    for slots in [[GIVES_UP, STAYS], [STAYS, GIVES_UP]] {
+        bench.common().set(CAME, 0);
+        let reads = lock.read(me, Wait::ZERO)?;
+        let writers =
+            [gather(bench, want_to_write, slots[0])?, gather(bench, want_to_write, slots[1])?];
+        let reader = gather(bench, want_to_read, STAYS)?;
+        system::sleep(2 * SOON);
+        let stays = usize::from(slots[1] == STAYS);
+        let given_up = ended(bench, writers[1 - stays]);
+        expect(given_up == Error::Timeout as u64, "a writer has given up")?;
+        had(bench, [writers[stays], reader], 0)?;
+        drop(reads);
+        had(bench, [writers[stays], reader], 2)?;
+    }
+    expect(lock.write(me, Wait::ZERO).is_ok(), "no thread uses it any more")
 }
