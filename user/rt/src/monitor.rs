@@ -3,7 +3,7 @@
 //! ```no_run
 //! use rt::monitor::Watched;
 //! use rt::prelude::*;
-//! use rt::{Error, ipc};
+//! use rt::{Error, ipc, println};
 //!
 //! /// Says of each late job of `vision` by how much it is late.
 //! fn watch(env: &Env) -> Result<(), Error> {
