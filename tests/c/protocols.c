@@ -42,10 +42,33 @@ static void disturb(uint64_t n)
     note(n);
 }
 
+/* How an owner ends: it is destroyed, or stopped by a fault that none handles. */
+enum { DESTROYED, FAULT };
+static const char *const endings[] = {"destroyed", "by a fault"};
+static volatile int faults;
+
 static void own_for_ever(uint64_t n)
 {
     told = pthread_mutex_lock((pthread_mutex_t *)(uintptr_t)n);
+    if (faults) {
+        giusto_sleep(MILLISECOND);
+        *(volatile int *)(uintptr_t)0x800000000 = 0; /* Nothing is mapped there. */
+    }
     giusto_sleep_until(UINT64_MAX);
+}
+
+/* A thread owns a mutex that was made, and ends; whether it owned it. */
+static int left(pthread_mutex_t *at, int ending)
+{
+    faults = ending == FAULT;
+    run(1, HIGH, own_for_ever, (uintptr_t)at);
+    int owned = told == 0 && pthread_mutex_trylock(at) == EBUSY;
+    if (ending == FAULT)
+        settle();
+    else
+        end(1);
+    faults = 0;
+    return owned;
 }
 
 static void lock_both(uint64_t n)
@@ -84,12 +107,44 @@ static int inheriting(void)
     pthread_mutex_unlock(&mutex);
     settle();
     failed += check("the other thread goes on then", told == 0 && ran % 10 == 1);
-    run(1, HIGH, own_for_ever, (uintptr_t)&mutex);
-    end(1);
-    failed += check("an inheriting mutex in C: its owner's end is told once, and it goes on",
-        pthread_mutex_lock(&mutex) == EOWNERDEAD && pthread_mutex_unlock(&mutex) == 0
-            && pthread_mutex_lock(&mutex) == 0 && pthread_mutex_consistent(&mutex) == EINVAL
-            && pthread_mutex_unlock(&mutex) == 0);
+    for (int ending = DESTROYED; ending <= FAULT; ending++)
+        failed += check_of(endings[ending],
+            "an inheriting mutex in C: its owner's end is told once, and it goes on",
+            left(&mutex, ending) && pthread_mutex_lock(&mutex) == EOWNERDEAD
+                && pthread_mutex_unlock(&mutex) == 0 && pthread_mutex_lock(&mutex) == 0
+                && pthread_mutex_consistent(&mutex) == EINVAL
+                && pthread_mutex_unlock(&mutex) == 0);
+    return failed;
+}
+
+/* Makes the mutex anew, of a type, with a ceiling or without a protocol. */
+static int made_of(int type, int protocol)
+{
+    pthread_mutexattr_t attr;
+    return pthread_mutexattr_init(&attr) == 0 && pthread_mutexattr_settype(&attr, type) == 0
+        && pthread_mutexattr_setprotocol(&attr, protocol) == 0
+        && pthread_mutexattr_setprioceiling(&attr, HIGH) == 0
+        && pthread_mutex_init(&mutex, &attr) == 0;
+}
+
+/* What is neither inheriting nor robust. */
+static int others(void)
+{
+    static const int types[] = {
+        PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_RECURSIVE};
+    static const int protocols[] = {PTHREAD_PRIO_NONE, PTHREAD_PRIO_PROTECT};
+    int failed = 0;
+    for (int ending = DESTROYED; ending <= FAULT; ending++) {
+        int stays = 1;
+        for (int kind = 0; kind < 6; kind++) {
+            stays &= made_of(types[kind % 3], protocols[kind / 3]) && left(&mutex, ending);
+            struct timespec soon = in(MILLISECOND);
+            stays &= pthread_mutex_timedlock(&mutex, &soon) == ETIMEDOUT
+                && pthread_mutex_trylock(&mutex) == EBUSY && pthread_mutex_unlock(&mutex) == EPERM;
+        }
+        failed += check_of(endings[ending],
+            "any other mutex in C: it stays taken, and who waits for it waits in vain", stays);
+    }
     return failed;
 }
 
@@ -145,13 +200,9 @@ static int with_ceilings(void)
 }
 
 /* A robust mutex, whose owner ends. */
-static int left(int protocol)
+static int left_robust(int protocol, int ending)
 {
-    int good = made(&mutex, protocol, PTHREAD_MUTEX_ROBUST, HIGH);
-    run(1, HIGH, own_for_ever, (uintptr_t)&mutex);
-    good = good && told == 0 && pthread_mutex_trylock(&mutex) == EBUSY;
-    end(1);
-    return good;
+    return made(&mutex, protocol, PTHREAD_MUTEX_ROBUST, HIGH) && left(&mutex, ending);
 }
 
 static int robust(int protocol, const char *kind)
@@ -160,12 +211,15 @@ static int robust(int protocol, const char *kind)
         made(&mutex, protocol, PTHREAD_MUTEX_ROBUST, HIGH) && pthread_mutex_lock(&mutex) == 0
             && pthread_mutex_lock(&mutex) == EDEADLK && pthread_mutex_consistent(&mutex) == EINVAL
             && pthread_mutex_unlock(&mutex) == 0 && pthread_mutex_consistent(&mutex) == EINVAL);
-    failed += check_of(kind, "a robust mutex in C: its owner's end is told, what it left mended",
-        left(protocol) && pthread_mutex_lock(&mutex) == EOWNERDEAD
+    int mended = 1;
+    for (int ending = DESTROYED; ending <= FAULT; ending++)
+        mended &= left_robust(protocol, ending) && pthread_mutex_lock(&mutex) == EOWNERDEAD
             && pthread_mutex_consistent(&mutex) == 0 && pthread_mutex_unlock(&mutex) == 0
-            && pthread_mutex_lock(&mutex) == 0 && pthread_mutex_unlock(&mutex) == 0);
+            && pthread_mutex_lock(&mutex) == 0 && pthread_mutex_unlock(&mutex) == 0;
+    failed += check_of(
+        kind, "a robust mutex in C: its owner's end is told, what it left mended", mended);
     failed += check_of(kind, "what is not mended is lost",
-        left(protocol) && pthread_mutex_trylock(&mutex) == EOWNERDEAD
+        left_robust(protocol, DESTROYED) && pthread_mutex_trylock(&mutex) == EOWNERDEAD
             && pthread_mutex_unlock(&mutex) == 0 && pthread_mutex_lock(&mutex) == ENOTRECOVERABLE
             && pthread_mutex_trylock(&mutex) == ENOTRECOVERABLE
             && pthread_mutex_destroy(&mutex) == 0);
@@ -175,7 +229,8 @@ static int robust(int protocol, const char *kind)
 static int ceiling_of_an_ended_owner(void)
 {
     return check("a ceiling is changed behind an owner's end, which the next owner is told",
-        left(PTHREAD_PRIO_PROTECT) && pthread_mutex_setprioceiling(&mutex, HIGH, NULL) == 0
+        left_robust(PTHREAD_PRIO_PROTECT, DESTROYED)
+            && pthread_mutex_setprioceiling(&mutex, HIGH, NULL) == 0
             && pthread_mutex_lock(&mutex) == EOWNERDEAD && pthread_mutex_consistent(&mutex) == 0
             && pthread_mutex_unlock(&mutex) == 0 && pthread_mutex_lock(&mutex) == 0
             && pthread_mutex_unlock(&mutex) == 0);
@@ -183,7 +238,7 @@ static int ceiling_of_an_ended_owner(void)
 
 int protocols(void)
 {
-    return inheriting() + with_ceilings() + ceiling_of_an_ended_owner()
+    return inheriting() + others() + with_ceilings() + ceiling_of_an_ended_owner()
         + robust(PTHREAD_PRIO_NONE, "no protocol") + robust(PTHREAD_PRIO_INHERIT, "inheritance")
         + robust(PTHREAD_PRIO_PROTECT, "ceiling");
 }
