@@ -9,9 +9,9 @@ use crate::cli::Group;
 use crate::image;
 use crate::machine::{self, Boot, Console, Input, MACHINES, Machine, Packed};
 use crate::scratch::Scratch;
-use crate::systems;
+use crate::{systems, workspace};
 use anyhow::{Context, Result, ensure};
-use manifest::{NO_LOCKING, System};
+use manifest::{NO_LOCKING, System, TREE};
 use std::time::Duration;
 use twin_protocol::{End, Options};
 
@@ -112,8 +112,10 @@ pub fn jobs() -> Vec<Job> {
             "on 4 CPUs of twin, with chaos",
             Configuration { args: &[("failures", DISTURBED)], chaos: CHAOS, ..several },
         ),
-        relics(emulated),
-        relics(simulated),
+        relics(Configuration::plain(emulated, "relics")),
+        relics(Configuration::plain(simulated, "relics")),
+        relics(Configuration { kernel: TREE, ..Configuration::plain(emulated, "relics") }),
+        relics(Configuration { kernel: TREE, ..Configuration::plain(simulated, "relics") }),
         starved(emulated, "--icount"),
         starved(simulated, "--machine=twin"),
         patient(plain(emulated)),
@@ -181,13 +183,35 @@ fn starved(machine: &'static dyn Machine, option: &'static str) -> Job {
     Job::new(Group::Target, name, work).builds(one.builds()).seconds(3.0)
 }
 
-/// A program whose next life looks for what it has left; somebody types a letter.
-fn relics(machine: &'static dyn Machine) -> Job {
-    let name = format!("relics on {}: a life begins as at boot", machine.name());
-    Configuration::plain(machine, "relics").job(name, |one, _| {
+/// A reservation of a program whose next life looks for what it has left.
+const LEAF: [(&str, &str); 3] = [
+    ("[[endpoint]]", "[[reservation]]\nname = \"leaf\"\npriority = 300\n\n[[endpoint]]"),
+    ("program = \"relics\"", "program = \"relics\"\nreservation = \"leaf\""),
+    (
+        "{ name = \"alarm\",",
+        "{ name = \"leaf\", reservation = \"leaf\" },\n    { name = \"alarm\",",
+    ),
+];
+
+/// A program whose next life looks for what it has left, under the kernel with reservations also in
+/// one; somebody types a letter.
+fn relics(one: Configuration) -> Job {
+    let (machine, kernel) = (one.machine.name(), one.kernel);
+    let name = format!("relics on {machine}, {kernel}: a life begins as at boot");
+    one.job(name, |one, _| {
+        let mut system = one.load()?;
+        if one.kernel == TREE {
+            let folder = Scratch::new()?;
+            let path = folder.path().join("relics.toml");
+            let text = fs_err::read_to_string(workspace::root().join("systems/relics.toml"))?;
+            let text = LEAF.iter().fold(text, |text, (old, new)| text.replacen(old, new, 1));
+            fs_err::write(&path, text)?;
+            system = systems::load(path.to_str().context("a path is text")?)?;
+            ensure!(system.reservations.len() == 2, "the program and its supervisor have one");
+        }
         let console = Console { show: false, input: Input::Script("x") };
         let boot = |boot: Boot| machine::boot(&boot.inspect(false).console(console));
-        let outcome = one.boot(&one.load()?, boot)?;
+        let outcome = one.boot(&system, boot)?;
         let said = "nothing is left of an earlier life";
         let held = outcome.failure().is_none() && outcome.console.contains(said);
         ensure!(held, "it does not say `{said}`:\n{}", outcome.console);
