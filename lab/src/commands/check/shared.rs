@@ -151,3 +151,34 @@ fn of_cpu(
     let (report, delays) = blocking::analyse(system, cpu, tree);
     OnCpu { cpu, report, delays }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// More urgent than what all CPUs share: a class of a leaf, with a budget and without.
+    #[test]
+    fn a_budget_is_a_limit_in_each_class() {
+        let classes = [
+            ("fixed-priority", "priority = 1\n", ""),
+            ("service-curves", "curve = \"30%\"\n", ""),
+            ("partitions", "background = true\n", "major_frame = \"10ms\"\n"),
+        ];
+        for (policy, leaf, class) in classes {
+            for (budget, named) in [("budget = \"1ms\"\nperiod = \"10ms\"\n", 0), ("", 1)] {
+                let text = format!(
+                    "[system]\nname = \"a\"\ncpus = 2\nshared_priority = 300\n\
+                     [[reservation]]\nname = \"class\"\npolicy = \"{policy}\"\n{class}\
+                     priority = 302\n[[reservation]]\nname = \"leaf\"\nin = \"class\"\n\
+                     {leaf}{budget}\
+                     [[reservation]]\nname = \"all\"\nin = \"cpus\"\nbudget = \"1ms\"\n\
+                     period = \"10ms\"\n[[domain]]\nname = \"a\"\nprogram = \"busy\"\n\
+                     priority = 1\nreservation = \"leaf\"\n"
+                );
+                let system = manifest::parse("a.toml", &text);
+                let system = system.unwrap_or_else(|wrong| panic!("{wrong}\n{text}"));
+                assert_eq!(without_limit(&system).len(), named, "{text}");
+            }
+        }
+    }
+}

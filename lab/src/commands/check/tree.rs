@@ -252,7 +252,8 @@ fn inside(system: &System, index: usize) -> Inside {
         (Some(policy), None) => Inside::Class(class(system, index, policy)),
         (Some(policy), Some(limit)) => limited(limit, class(system, index, policy)),
         (None, limit) => match (jobs(system, node), limit) {
-            (None, _) => Inside::Open,
+            (None, None) => Inside::Open,
+            (None, Some(limit)) => limited(limit, alone(node, None)),
             (Some(task), Some(limit)) if !has_whole_budget(system, node, limit) => {
                 limited(limit, alone(node, Some(task)))
             }

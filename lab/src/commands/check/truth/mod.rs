@@ -82,7 +82,6 @@ fn named((kind, note): &(Kind, String)) -> Option<Stated> {
 
 fn is_ring(plan: &Plan, note: &str) -> bool {
     let domain = |name: &String| plan.domains.iter().find(|it| it.name == *name).expect("one");
-    eprintln!("{note}\n{}", plan.text());
     let ring: Vec<_> = quoted(note).iter().map(domain).collect();
     let next = ring.iter().cycle().skip(1);
     ring.len() >= 2 && ring.iter().zip(next).all(|(from, to)| plan.may_call(from, to))

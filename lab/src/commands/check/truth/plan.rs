@@ -39,6 +39,8 @@ pub struct Node {
     /// Offsets and lengths.
     pub windows: Vec<(u64, u64)>,
     pub background: bool,
+    /// Its curve, in percent.
+    pub curve: Option<u64>,
 }
 
 /// A domain.
@@ -175,6 +177,7 @@ impl Node {
             ),
             ("windows", (!windows.is_empty()).then(|| format!("[{}]", windows.join(", ")))),
             ("background", self.background.then(|| "true".to_string())),
+            ("curve", self.curve.map(|percent| format!("\"{percent}%\""))),
         ];
         format!("[[reservation]]\n{}", lines(keys))
     }
@@ -255,7 +258,7 @@ impl Draw<'_> {
             (None, Some(_)) => "edf",
             (None, None) => "fixed-priority",
         };
-        let policies = ["fixed-priority", "edf", "partitions", "partitions"];
+        let policies = ["fixed-priority", "edf", "partitions", "partitions", "service-curves"];
         let policy = self.in_(if at == 0 { 2 } else { 4 }).then(|| self.one(policies));
         let period = self.one([10, 20, 50]);
         let budget = self.some(2, self.0.clone().below(period / 5) + 1);
@@ -273,6 +276,7 @@ impl Draw<'_> {
             deadline: is_leaf && self.in_(2),
             execution: (is_leaf && self.in_(3)).then(|| limited.unwrap_or(2)),
             background: above == "partitions" && self.in_(3),
+            curve: (above == "service-curves").then_some(20),
             class,
             ..Node::default()
         };
@@ -287,7 +291,7 @@ impl Draw<'_> {
         if limited.is_some() {
             node.overrun = self.some(6, "background");
             node.server = self.some(6, "constant-soft").filter(|_| node.overrun.is_none());
-            node.adaptive = self.some(3, 1).filter(|_| above != "partitions");
+            node.adaptive = self.some(3, 1).filter(|_| ["fixed-priority", "edf"].contains(&above));
         }
         node
     }
