@@ -4,7 +4,8 @@
 
 use super::claims::{SETTING, worst};
 use super::{ATTACKED, EXPERIMENT as ALONE, KERNELS, RECORDED, attacked, cases};
-use crate::experiment::claim::{Spec, claim, most};
+use crate::experiment::claim::Ours::Same;
+use crate::experiment::claim::{Setting, Spec, claim, most};
 use crate::experiment::measured::{recording, spans};
 use crate::experiment::parameter::Parameter;
 use crate::experiment::{Boots, Experiment, Measure, Measured};
@@ -71,6 +72,18 @@ fn under(case: &str, locking: &str) -> String {
     format!("{case} locking={locking}")
 }
 
+const ACROSS: Setting = &[
+    SETTING[0],
+    SETTING[1],
+    (
+        "attack",
+        "on process-local locks; no more is stated",
+        Same("7 threads of another domain on the other of two CPUs: every call on their words"),
+    ),
+    ("kernel's lock", "none is stated", Same("`big`, `fine` and `elided`, each for itself")),
+    SETTING[2],
+];
+
 /// The worst of a call beside the attack over that without, of the call that suffers most.
 fn suffers(report: &Report, locking: &str) -> Option<f64> {
     let of = |metric: &str| {
@@ -88,7 +101,7 @@ fn claims() -> Vec<Spec> {
     let [_, big, fine, elided] = LOCKINGS;
     let limit = AtMost(super::claims::SAME);
     vec![
-        claim("S2H-C03b", "nor does one from another CPU, under any locking", SETTING)
+        claim("S2H-C03b", "nor does one from another CPU, under any locking", ACROSS)
             .figure("the worst beside by that without, `big`", "times", |r| suffers(r, big))
             .lies(limit, SAME)
             .figure("`fine`", "times", |r| suffers(r, fine))

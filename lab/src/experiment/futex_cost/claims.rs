@@ -19,6 +19,17 @@ pub(super) const SETTING: Setting = &[
     ("unit", "none is stated", Unit(" a call, stub, block and wake-up included")),
 ];
 
+const ATTACK: Setting = &[
+    SETTING[0],
+    SETTING[1],
+    (
+        "attack",
+        "on process-local locks; no more is stated",
+        Same("7 threads of another domain, below and on the same CPU: every call on their words"),
+    ),
+    SETTING[2],
+];
+
 /// What is taken for the same.
 pub(super) const SAME: f64 = 1.02;
 /// The same of single calls, of which one or another meets a tick.
@@ -58,7 +69,7 @@ fn growth() -> Vec<Spec> {
 
 fn robustness() -> Vec<Spec> {
     vec![
-        claim("S2H-C03a", "an attack on local locks disturbs no other domain's", SETTING)
+        claim("S2H-C03a", "an attack on local locks disturbs no other domain's", ATTACK)
             .figure("medians beside an attack over those without", "", |r| {
                 most(attacked_calls().map(|call| slower(r, call)))
             })

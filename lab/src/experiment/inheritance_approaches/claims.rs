@@ -26,7 +26,7 @@ const SETTING: Setting = &[
     (
         "a lock is held",
         "not stated",
-        Same("0.2 ms at most, as a kernel's is; 4 ms are told beside it"),
+        Same("0.2 ms at most (choice: short, as a kernel's); 4 ms are told beside it"),
     ),
     ("load", "not stated", Same("a program that never waits has the other 83 %")),
 ];

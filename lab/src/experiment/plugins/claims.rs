@@ -52,8 +52,10 @@ pub fn claims() -> Vec<Spec> {
                 let beside = beside(report, metric, "psn-edf", cpus, load)?;
                 Some((beside - 1.0).abs() * 100.0)
             };
-            let all = CPUS.into_iter().flat_map(|cpus| loads(report).map(move |load| (cpus, load)));
-            most(all.map(|(cpus, load)| distance(cpus, load)))
+            let all = CPUS.into_iter().flat_map(|cpus| LOADS.map(|load| (cpus, load)));
+            // A machine may have a load on few CPUs.
+            let told = all.map(|(cpus, load)| (load, distance(cpus, load)));
+            most(told.filter(|(load, own)| *load == LOADS[0] || own.is_some()).map(|it| it.1))
         }
     };
     let more = |metric: &'static str| {
@@ -62,6 +64,10 @@ pub fn claims() -> Vec<Spec> {
             least(all)
         }
     };
+    let fewer = |report: &Report| {
+        let of = |metric| beside(report, metric, "gsn-edf", CPUS[1], LOADS[0]);
+        Some(format!("on 2 CPUs {:.2} and {:.2} times", of(LATENCY)?, of(MEAN)?))
+    };
     vec![
         claim("S2C-C07a", "EDF on each CPU and fixed priorities are alike", SETTING)
             .hidden(simulated)
@@ -69,11 +75,12 @@ pub fn claims() -> Vec<Spec> {
             .lies(AtMost(10.0), ALIKE)
             .figure("difference of means, most", "%", alike(MEAN))
             .lies(AtMost(10.0), ALIKE),
-        claim("S2C-C07b", "one EDF for all CPUs is slower", SETTING)
+        claim("S2C-C07b", "one EDF for all CPUs is slower, on 4 of them", SETTING)
             .hidden(simulated)
             .figure("median by that of fixed priorities", "times", more(LATENCY))
             .lies(AtLeast(1.01), MORE)
             .figure("mean by that of fixed priorities", "times", more(MEAN))
-            .lies(AtLeast(1.01), MORE),
+            .lies(AtLeast(1.01), MORE)
+            .remark(fewer),
     ]
 }

@@ -34,6 +34,20 @@ fn other_differences_contradict() {
     contradicted(MEAN, "gsn-edf", 1_005, "S2C-C07b");
 }
 
+/// The emulator has a load on one CPU alone: it counts there, too.
+#[test]
+fn a_load_on_one_cpu_counts() {
+    let emulated = |latency: u64| {
+        let changed = case("psn-edf", 1, "calls");
+        let mut report = made_up(Some((LATENCY, &changed, latency)));
+        let is_there = |case: &str| case.ends_with("none") || case.contains("cpus=1 ");
+        report.rows.retain(|row| is_there(&row.case));
+        report
+    };
+    all_hold(&EXPERIMENT, &emulated(1_020), &[]);
+    expect(&EXPERIMENT, &emulated(1_200), Verdict::Contradicted, &["S2C-C07a"]);
+}
+
 #[test]
 fn the_simulation_does_not_tell_what_a_policy_costs() {
     let simulated = Report { origin: Origin::SIMULATED, ..made_up(None) };
