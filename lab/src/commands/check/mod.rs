@@ -8,6 +8,7 @@ mod decided;
 pub mod latency;
 mod lent;
 mod overheads;
+mod released;
 mod room;
 mod shared;
 mod tree;
@@ -174,7 +175,8 @@ fn notes(system: &System) -> Vec<String> {
         let able = able.join(" or ");
         format!("machine {name} has at most {most} CPUs; a system of {cpus} runs with {able}")
     };
-    unable.into_iter().map(note).chain(waits::notes(system)).collect()
+    let unable = unable.into_iter().map(note);
+    unable.chain(waits::notes(system)).chain(released::notes(system)).collect()
 }
 
 /// Checks that there is a program for every domain, without building any.

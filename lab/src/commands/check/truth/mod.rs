@@ -57,6 +57,10 @@ fn each_note_is_true_of_any_manifest() {
         let machines = MACHINES.iter().filter(|machine| machine.most_cpus() < plan.cpus).count();
         assert_eq!(of(Kind::Machine).count(), machines, "{}", case());
         of(Kind::FollowsDemand).for_each(|note| counts(&plan, &system, note, &case()));
+        for note in of(Kind::Releases) {
+            let period = plan.node(&quoted(note)[2]).period;
+            assert!(note.contains(&format!(" {period}ms apart")), "{}", case());
+        }
         waits(&plan, &system, &case());
         said.iter().for_each(|(kind, _)| *seen.entry(*kind).or_default() += 1);
     }
@@ -72,7 +76,7 @@ fn named((kind, note): &(Kind, String)) -> Option<Stated> {
         Kind::Holds | Kind::Ring | Kind::Machine => return None,
         // What follows is what to write.
         Kind::HidesHeartbeat => first(names.len() - 3),
-        Kind::NoReceiver | Kind::NoSender | Kind::CallsItself => names,
+        Kind::NoReceiver | Kind::NoSender | Kind::CallsItself | Kind::Releases => names,
         // Programs without a reservation have no limit as they are.
         Kind::Unlimited if names[0].starts_with("domain ") => return None,
         _ => first(1),

@@ -12,6 +12,7 @@ pub enum Kind {
     Holds,
     Ring,
     HidesHeartbeat,
+    Releases,
     Unused,
     NoWindows,
     FollowsDemand,
@@ -23,13 +24,14 @@ pub enum Kind {
 
 impl Kind {
     /// All of them, each with words that no other one has.
-    pub const ALL: [(Kind, &str); 13] = [
+    pub const ALL: [(Kind, &str); 14] = [
         (Kind::NoReceiver, "no domain may receive from endpoint"),
         (Kind::NoSender, "no domain may send to endpoint"),
         (Kind::CallsItself, "it alone may receive, with its only thread"),
         (Kind::Holds, "can so hold the callers behind it"),
         (Kind::Ring, "may call each other in a ring"),
         (Kind::HidesHeartbeat, "are not made again while"),
+        (Kind::Releases, "releases a job of"),
         (Kind::Unused, "no domain runs on reservation"),
         (Kind::NoWindows, "has no windows, so nothing in it ever runs"),
         (Kind::FollowsDemand, "follows demand: it counts for others"),
@@ -49,6 +51,7 @@ impl Plan {
         let mut all = BTreeSet::new();
         (0..self.endpoints.len()).for_each(|at| self.of_endpoint(at, &mut all));
         self.nodes.iter().for_each(|node| self.of_node(node, &mut all));
+        self.domains.iter().for_each(|domain| self.of_server(domain, &mut all));
         let hidden = self.hides();
         if let (Some(watched), false) = (self.watched(), hidden.is_empty()) {
             let names = hidden.iter().map(|it| it.name.clone());
@@ -77,6 +80,27 @@ impl Plan {
                 all.insert((Kind::CallsItself, vec![one.name.clone(), name]));
             }
             _ => {}
+        }
+    }
+
+    /// The names of a server on a reservation of its own and of who sends to it, where it has jobs.
+    fn of_server(&self, server: &Domain, all: &mut BTreeSet<Stated>) {
+        let Some(leaf) = &server.reservation else { return };
+        let node = self.node(leaf);
+        let has_jobs = node.execution.is_some() || node.deadline && node.is_limited();
+        let on_it = self.domains.iter().filter(|it| it.reservation == server.reservation);
+        let is_alone = server.is_single() && on_it.count() == 1;
+        if !has_jobs || !is_alone || self.around(leaf).any(|node| self.follows(node)) {
+            return;
+        }
+        for at in (0..self.endpoints.len()).filter(|at| server.rights[*at].1) {
+            let sends = |it: &&Domain| it.name != server.name && it.rights[at].0;
+            let senders: Vec<String> =
+                self.ordered().filter(sends).map(|it| it.name.clone()).collect();
+            if !senders.is_empty() {
+                let names = [format!("e{at}"), server.name.clone(), leaf.clone()];
+                all.insert((Kind::Releases, names.into_iter().chain(senders).collect()));
+            }
         }
     }
 
