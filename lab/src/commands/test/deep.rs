@@ -184,3 +184,37 @@ fn first_run() -> Job {
         .builds(Builds::Own("everything"))
         .seconds(300.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{golden, list};
+    use super::*;
+    use crate::cli;
+    use crate::commands::test::job::Choice;
+
+    /// The page's table: how many runs, sets of tasks and steps, and which figures.
+    #[test]
+    fn the_page_says_what_deep_runs_are() {
+        let page = fs_err::read_to_string(workspace::root().join("docs/testing.md")).unwrap();
+        let asked = cli::Test { deep: true, only: vec![Group::Target], ..cli::Test::default() };
+        let jobs = list(&Choice::new(&asked)).unwrap();
+        let deep = jobs.iter().filter(|job| job.group == Group::Target && job.class == Class::Deep);
+        let names: Vec<&str> = deep.map(|job| job.name.as_str()).collect();
+        let sets = |name: &&str| name.split_once(" task sets").map(|(count, _)| count.to_string());
+        let of_sets: u64 =
+            names.iter().filter_map(sets).map(|count| count.parse::<u64>().unwrap()).sum();
+        let runs = names.iter().filter(|name| sets(name).is_none()).count();
+        let steps = [
+            (STEPS_ON_ONE, "10^8 steps on one CPU"),
+            (STEPS_OF_TREE, "of `tree` 2*10^7"),
+            (STEPS_ON_FOUR, "10^7 on four"),
+        ];
+        assert_eq!(steps.map(|it| it.0), [100_000_000, 20_000_000, 10_000_000]);
+        let said = [format!("| {runs} runs |"), format!("| {of_sets} sets |")];
+        let figures = golden::DEEP.map(|name| format!("`{name}`"));
+        let figures = figures.iter().chain(&said).map(String::as_str);
+        for said in figures.chain(steps.map(|it| it.1)) {
+            assert!(page.contains(said), "docs/testing.md lacks {said}");
+        }
+    }
+}

@@ -33,7 +33,7 @@ const IN_PARTS: (&str, [&str; 3]) = ("sections", ["fastpath", "strict-eager", "i
 /// seconds where `sharing-dynamics` is about curves too, two boot many systems, one counts late
 /// jobs over many seconds, one the responses of jobs over many, one compares many lengths beside
 /// each load, one shows frames over many seconds, and one makes an attack under each locking.
-const DEEP: [&str; 15] = [
+pub const DEEP: [&str; 15] = [
     "lock-scaling",
     "profile",
     "scheduler-stats",
