@@ -39,6 +39,8 @@ impl FaultPath {
                 Some(FaultPath::Unhandled)
             }
             Event::Fail if moment.argument == Error::Faulted as u32 => Some(FaultPath::Inside),
+            // What such a thread held is given up in steps, between which others may come.
+            Event::Preempt => Some(FaultPath::Unhandled),
             _ => None,
         };
         section[fault..].iter().filter(|moment| moment.thread == thread).find_map(told)
