@@ -140,7 +140,7 @@ pub unsafe fn interrupt<S: System>(machine: Machine<S::Port>, irq: u8) -> Ref<Th
     // SAFETY: passed on to the caller.
     let core = unsafe { Entry::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
     core.entered(code::IRQ_0 + u32::from(irq));
-    core.mark_full();
+    core.interrupted();
     if let Ok((target, badge)) = core.hold_for_signal(|| core.target_of(irq).ok_or(())) {
         core.signal(target, badge.max(1), false);
     }
@@ -156,7 +156,7 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
     // SAFETY: passed on to the caller.
     let core = unsafe { Entry::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
     core.entered(code::TIMER);
-    core.mark_full();
+    core.interrupted();
     core.cpu.timer_fired();
     if S::Port::SMP {
         core.do_early_requests();
@@ -215,7 +215,7 @@ pub unsafe fn ipi<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> 
     // SAFETY: passed on to the caller.
     let core = unsafe { Entry::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
     core.entered(code::IPI);
-    core.mark_full();
+    core.interrupted();
     core.take_ipi();
     core.leave_interrupt()
 }
@@ -246,6 +246,15 @@ impl<S: System> Entry<S> {
         Some((interrupt.target.get()?.get()?, interrupt.badge.get()))
     }
 
+    /// An interrupt has come: what it wakes pays for it.
+    #[inline(always)]
+    fn interrupted(&self) {
+        if S::Scheduler::TREE {
+            self.cpu.begin_interrupt();
+        }
+        self.mark_full();
+    }
+
     #[inline(always)]
     fn mark_full(&self) {
         let current = self.cpu.current.get();
@@ -256,9 +265,15 @@ impl<S: System> Entry<S> {
 
     #[inline(always)]
     fn leave_interrupt(self) -> Ref<Thread<S::Port>> {
+        if S::Scheduler::TREE && !self.cpu.resched.get() {
+            self.cpu.trees.settle_payer(self.cpu.number, || self.kernel.port.now());
+        }
         // A decision that was asked for is made on the way out.
         if self.cpu.next.get() == self.cpu.idle && !self.cpu.resched.get() {
-            self.choose();
+            match S::Scheduler::TREE {
+                true => self.cpu.resched.set(true),
+                false => drop(self.choose()),
+            }
         }
         self.leave()
     }

@@ -62,6 +62,11 @@ pub trait Port: Sized + 'static {
 
     /// Nanoseconds since boot.
     fn now(&self) -> u64;
+    /// When the interrupt that is being served came, as far as that is known.
+    #[inline(always)]
+    fn arrival(&self) -> u64 {
+        self.now()
+    }
     /// The counter that programs read and that stamps the trace.
     fn stamp(&self) -> u64;
     /// Asks for one timer interrupt at an instant, in place of any earlier request; `None`: no

@@ -3,7 +3,6 @@
 
 use crate::access::{Owner, Ref};
 use crate::arena::Arena;
-use crate::cost::CostEvent;
 use crate::leaf::LeafRef;
 use crate::list::List;
 use crate::object::thread::Running;
@@ -14,6 +13,7 @@ use cells::Cell;
 use policies::tree::{Events, Frame, Node, NodeId, PlainLeaf, Tree, TreeCpu, TreeError};
 use section::init;
 
+mod decide;
 mod lent;
 mod turns;
 
@@ -131,14 +131,6 @@ enum Own {
     Shared(u32),
     /// Its reservation is gone, or of another CPU: the leaf of the lowest priority.
     Lowest,
-}
-
-/// What a CPU is to run, and until when.
-pub struct Chosen<P: Port> {
-    /// The thread; none: the CPU idles.
-    pub thread: Option<Ref<Thread<P>>>,
-    /// The instant of the next decision, if nothing happens before.
-    pub until: u64,
 }
 
 impl<P: Port> Trees<P> {
@@ -492,48 +484,6 @@ impl<P: Port> Trees<P> {
             }
             None => false,
         }
-    }
-
-    /// Decides for a CPU. What the tree says is checked: a leaf that this CPU may run, whose first
-    /// thread can run.
-    #[inline(always)]
-    pub fn choose(&self, owner: &impl Owner, cpu: u32, clock: impl Fn() -> u64) -> Chosen<P> {
-        P::cost(CostEvent::Search);
-        P::cost(CostEvent::LookUp);
-        let mut now = clock();
-        let Some((pick, service)) = self.with(|tree| {
-            let mut pick = tree.pick(cpu as usize, now);
-            if tree.has_served(cpu as usize) {
-                now = clock();
-                pick = tree.pick_again(cpu as usize, now);
-            }
-            if tree.has_notices() {
-                // A monitor is told with each decision.
-                pick.until = now;
-            }
-            (pick, pick.leaf.map_or(0, |leaf| tree.service(leaf)))
-        }) else {
-            return Chosen { thread: None, until: u64::MAX };
-        };
-        let place = pick.leaf.and_then(|leaf| self.leaves.get(leaf.0 as usize));
-        let Some(place) = place else { return Chosen { thread: None, until: pick.until } };
-        let first = place.threads.head();
-        let until = match first.filter(|first| !place.threads.holds_only(*first)) {
-            Some(first) => self.share_slices(place, first, service, now).min(pick.until),
-            None => {
-                // A slice begins when another thread comes.
-                place.holder.set(None);
-                pick.until
-            }
-        };
-        let is_shared = place.cpu.get() == ANYWHERE;
-        let runs =
-            |thread: &Ref<Thread<P>>| thread.runnable() && (is_shared || thread.cpu.get() == cpu);
-        let thread = place.threads.head().filter(runs);
-        if self.lend_any() {
-            self.charge_too(owner, cpu, thread);
-        }
-        Chosen { thread, until }
     }
 
     /// Whether a CPU has to decide anew since this node became ready, or was changed.

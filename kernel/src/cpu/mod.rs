@@ -73,10 +73,14 @@ pub struct Cpu<P: Port> {
     pub remote_wakes: List<Thread<P>, RemoteWake>,
     /// Guards `remote_wakes`.
     pub remote_wakes_lock: Lock<P>,
+    /// When what happens in this entry happens, if anything has; 0 if not. Of kernels with a tree.
+    instant: Cell<u64>,
+    /// Whether it was entered by an interrupt.
+    pub(crate) is_interrupted: Cell<bool>,
     /// Whether the timer is to be programmed when this CPU has left the kernel.
     arming: Cell<bool>,
     /// Whether the decision to come was left to an interrupt already.
-    decision_left: Cell<bool>,
+    pub(crate) decision_left: Cell<bool>,
     /// Whether the thread that runs next is to get all its registers.
     pub full: Cell<bool>,
     /// The domain whose page tables are loaded.
@@ -130,6 +134,8 @@ impl<P: Port> Cpu<P> {
             pending_ipis: Cell::new(0),
             remote_wakes: List::new(),
             remote_wakes_lock: Lock::<P>::new(),
+            instant: Cell::new(0),
+            is_interrupted: Cell::new(false),
             arming: Cell::new(false),
             decision_left: Cell::new(false),
             full: Cell::new(false),
@@ -178,6 +184,9 @@ impl<P: Port> Cpu<P> {
     /// Whether work should make room for an interrupt, at this [`point`].
     pub fn poll(&self, at: u32) -> bool {
         let pending = self.is_wanted();
+        if P::TREE {
+            self.instant.set(0);
+        }
         self.note(Event::Preempt, self.current.get(), at, u16::from(pending));
         pending
     }
@@ -195,6 +204,38 @@ impl<P: Port> Cpu<P> {
             self.decision_left.set(true);
         }
         pending
+    }
+
+    /// When what happens now happens: all between two preemption points at one instant.
+    #[inline(always)]
+    pub(crate) fn instant(&self) -> u64 {
+        if self.instant.get() == 0 {
+            self.instant.set(self.port.now());
+        }
+        self.instant.get()
+    }
+
+    /// An interrupt is served from now on.
+    #[inline(always)]
+    pub(crate) fn begin_interrupt(&self) {
+        self.instant.set(self.port.arrival());
+        self.is_interrupted.set(true);
+    }
+
+    /// This CPU leaves the kernel.
+    #[inline(always)]
+    pub(crate) fn end_event(&self) {
+        self.instant.set(0);
+        self.is_interrupted.set(false);
+    }
+
+    /// A decision is about to be made in steps. Whether it was left to an interrupt before.
+    #[inline(always)]
+    pub(crate) fn takes_up_decision(&self) -> bool {
+        if P::SMP {
+            self.steps.set(0);
+        }
+        self.decision_left.replace(false)
     }
 
     /// The decision that was left to an interrupt is made.

@@ -104,6 +104,9 @@ impl<S: System> Entry<S> {
         if self.cpu.resched.get() {
             self.settle();
         }
+        if S::Scheduler::TREE {
+            self.cpu.end_event();
+        }
         let next = self.cpu.next.get();
         self.switch(self.cpu.current.get(), next);
         next
@@ -134,12 +137,28 @@ impl<S: System> Entry<S> {
         }
     }
 
-    /// Makes a full decision, whatever the candidate is.
-    pub(crate) fn choose(&self) {
-        S::Scheduler::decide(self.cpu);
-        if S::Scheduler::TREE && S::Port::SMP {
+    /// Makes a full decision, whatever the candidate is. False: it is left to an interrupt that
+    /// waits.
+    pub(crate) fn choose(&self) -> bool {
+        let decides = S::Scheduler::decide(self.cpu, || self.cpu.leaves_between_steps(self.kernel));
+        if !decides {
+            self.stay();
+        } else if S::Scheduler::TREE && S::Port::SMP {
             self.pull();
         }
+        decides
+    }
+
+    /// The decision of a tree is left to an interrupt: until then this CPU stays with its thread,
+    /// if that can run.
+    #[cold]
+    #[inline(never)]
+    fn stay(&self) {
+        let current = self.cpu.current.get();
+        let stays = current.queued() && !self.is_elsewhere(current);
+        self.cpu.trees.settle_payer(self.cpu.number, || self.kernel.port.now());
+        self.cpu.resched.set(true);
+        self.cpu.next.set(if stays { current } else { self.cpu.idle });
     }
 
     /// Makes the decision of a tree, behind the steps of threads that follow a change of waits.
@@ -151,7 +170,9 @@ impl<S: System> Entry<S> {
             if self.cpu.trees.decides_behind_followers() && !self.follow_waits(must) {
                 return false;
             }
-            self.choose();
+            if !self.choose() {
+                return false;
+            }
             must = self.cpu.trees.decides_behind_followers() && self.is_behind_followers();
             if !must {
                 return true;
@@ -166,14 +187,12 @@ impl<S: System> Entry<S> {
     fn follow_waits(&self, must: bool) -> bool {
         let all = self.manage().follow_first(must);
         self.cpu.trees.set_followed(self.cpu.waits.has_followers());
-        // The steps have asked for the decision that is made now, or later.
-        self.cpu.resched.set(!all);
         if all {
+            // The steps have asked for the decision that is made now.
+            self.cpu.resched.set(false);
             self.cpu.no_decision_left();
         } else {
-            let current = self.cpu.current.get();
-            let stays = current.queued() && !self.is_elsewhere(current);
-            self.cpu.next.set(if stays { current } else { self.cpu.idle });
+            self.stay();
         }
         all
     }
@@ -202,10 +221,10 @@ impl<S: System> Entry<S> {
     fn settle(&self) {
         self.cpu.resched.set(false);
         if S::Scheduler::TREE {
-            if !self.choose_in_tree() {
-                return;
+            self.cpu.is_interrupted.set(false);
+            if self.choose_in_tree() {
+                self.tell_monitor();
             }
-            self.tell_monitor();
             if S::Port::SMP {
                 self.ask_others();
             }

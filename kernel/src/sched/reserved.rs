@@ -31,9 +31,9 @@ impl<P: Port> Cpu<P> {
         }
         let leaf = self.trees.leaf_of(owner, thread);
         if self.trees.lend_any() {
-            self.begin_lending(owner, thread, leaf, || self.port().now());
+            self.begin_lending(owner, thread, leaf, || self.instant());
         }
-        self.join_this(owner, thread, leaf, || self.port().now())
+        self.join_this(owner, thread, leaf, || self.instant())
     }
 
     /// The same, whatever leaf it uses.
@@ -51,13 +51,21 @@ impl<P: Port> Cpu<P> {
             true => thread.begins.get(owner),
             false => Begins::Awake,
         };
+        let (here, is_interrupted) = (self.number as usize, self.is_interrupted.get());
         let preempts = self.trees.with(|tree| {
-            match (now, begins) {
-                (None, _) => false,
-                (Some(now), Begins::Started) => tree.start(at, None, now),
-                (Some(now), Begins::Again) => tree.start(at, Some(now), now),
-                (Some(now), Begins::Awake) => tree.wake(at, now),
-            };
+            if let Some(now) = now {
+                if is_interrupted {
+                    tree.settle_payer(here, now);
+                }
+                match begins {
+                    Begins::Started => tree.start(at, None, now),
+                    Begins::Again => tree.start(at, Some(now), now),
+                    Begins::Awake => tree.wake(at, now),
+                };
+                if is_interrupted {
+                    tree.pays(here, at, now);
+                }
+            }
             tree.preempts(at)
         });
         preempts.unwrap_or(false)
@@ -76,13 +84,13 @@ impl<P: Port> Cpu<P> {
         }
         let own = thread.away.get(owner);
         if own.is_none() {
-            return self.leave_this(owner, thread, ends_job, || self.port().now());
+            return self.leave_this(owner, thread, ends_job, || self.instant());
         }
         thread.away.set(owner, LeafRef::NONE);
-        let runs = self.leave_this(owner, thread, false, || self.port().now());
+        let runs = self.leave_this(owner, thread, false, || self.instant());
         // That of a caller that it has answered goes on.
         let ends_job = ends_job && own == thread.reservation.get(owner);
-        self.trees.end_lending(own, ends_job, self.port().now());
+        self.trees.end_lending(own, ends_job, self.instant());
         runs
     }
 
@@ -99,7 +107,7 @@ impl<P: Port> Cpu<P> {
         if !threads.is_empty() && !threads.holds_only(thread) {
             return;
         }
-        let (leaf, now) = (NodeId(own.node), self.port().now());
+        let (leaf, now) = (NodeId(own.node), self.instant());
         // One that is not queued is woken behind this, or resumed: its job waits for that.
         let is_due = self.trees.with(|tree| tree.next_job(leaf, released, now));
         if is_due == Some(true) && thread.queued() {
@@ -120,7 +128,8 @@ impl<P: Port> Cpu<P> {
         self.note(Event::Remove, thread, self.queue_number(), 0);
         if empty {
             let now = now();
-            self.trees.with(|tree| tree.block(NodeId(leaf), now, ends_job));
+            let here = self.number as usize;
+            self.trees.with(|tree| tree.block_here(here, NodeId(leaf), now, ends_job));
         }
         runs
     }
@@ -156,11 +165,11 @@ impl<P: Port> Cpu<P> {
         }
         let before = from.away.get(self);
         from.away.set(self, LeafRef::NONE);
-        self.begin_lending(self, to, leaf, || self.port().now());
+        self.begin_lending(self, to, leaf, || self.instant());
         self.run_instead::<N>(to, from);
         // That of a caller that it has answered goes on.
         let ends_job = ends_job && before == from.reservation.get(self);
-        self.trees.end_lending(before, ends_job, self.port().now());
+        self.trees.end_lending(before, ends_job, self.instant());
         self.trees.charge_too(self, self.number, Some(to));
         true
     }
@@ -201,7 +210,7 @@ impl<P: Port> Cpu<P> {
     /// A thread that is queued leaves its leaf, and joins this one, which it should use. All at one
     /// instant, so what has run until then is charged once.
     fn join_anew(&self, cpu: &Cpu<P>, thread: Ref<Thread<P>>, leaf: u32) {
-        let (before, now) = (thread.away.get(self), self.port().now());
+        let (before, now) = (thread.away.get(self), self.instant());
         // What has run until now is of the slice that it comes back to.
         self.trees.with(|tree| tree.account(cpu.number as usize, now));
         self.trees.keep_turn(self, thread, leaf);
@@ -258,7 +267,7 @@ impl Scheduler for Reserved {
         let candidate = cpu.next.get();
         if cpu.shares_leaf(candidate, to) {
             if cpu.trees.lend_any() {
-                cpu.begin_lending(cpu, to, candidate.leaf.get(cpu), || cpu.port().now());
+                cpu.begin_lending(cpu, to, candidate.leaf.get(cpu), || cpu.instant());
             }
             cpu.trees.join_before(cpu, to, candidate);
             cpu.note_if::<N>(Event::Insert, to, cpu.queue_number(), 0);
@@ -328,7 +337,7 @@ impl Scheduler for Reserved {
         }
         let leaf = candidate.leaf.get(cpu);
         if !cpu.trees.rotate(leaf) {
-            let now = cpu.port().now();
+            let now = cpu.instant();
             cpu.trees.with(|tree| tree.rotate(NodeId(leaf), now));
         }
         cpu.resched.set(true);
@@ -351,11 +360,22 @@ impl Scheduler for Reserved {
         }
     }
 
-    fn decide<P: Port>(cpu: &Cpu<P>) {
-        let chosen = cpu.trees.choose(cpu, cpu.number, || cpu.port().now());
+    fn decide<P: Port>(cpu: &Cpu<P>, leaves: impl Fn() -> bool) -> bool {
+        // A charge alone would have to be made again: one that was left is not left before it has
+        // served something.
+        let mut must = cpu.takes_up_decision();
+        let leaves = |served: bool| {
+            must &= !served;
+            !must && leaves()
+        };
+        let (here, now) = ((cpu, cpu.number), cpu.instant());
+        let Some(chosen) = cpu.trees.choose(here, now, || cpu.port().now(), leaves) else {
+            return false;
+        };
         cpu.next.set(chosen.thread.unwrap_or(cpu.idle));
         cpu.tick_at.set(chosen.until);
         cpu.rearm();
+        true
     }
 
     fn make_ready<P: Port>(here: &Cpu<P>, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {

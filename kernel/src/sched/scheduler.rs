@@ -58,10 +58,12 @@ pub trait Scheduler: 'static {
         cpu.yield_to(candidate, to);
     }
 
-    /// Makes a full decision, whatever the candidate is.
+    /// Makes a full decision, whatever the candidate is. False: `leaves`, which is asked between
+    /// its steps, has said that it is left to an interrupt.
     #[inline(always)]
-    fn decide<P: Port>(cpu: &Cpu<P>) {
+    fn decide<P: Port>(cpu: &Cpu<P>, _leaves: impl Fn() -> bool) -> bool {
         cpu.reschedule();
+        true
     }
 
     /// The timer has interrupted at this instant: the scheduler's own instants are served.

@@ -57,6 +57,18 @@ impl<P: Port> Cpu<P> {
         self.steps.set(steps);
         self.is_in_the_way(kernel, steps)
     }
+
+    /// Between two steps of a decision: whether it is left to an interrupt that waits, or to one
+    /// that this CPU sends itself to let another one in.
+    pub(crate) fn leaves_between_steps(&self, kernel: &Kernel<P>) -> bool {
+        let lets_in = P::SMP && self.takes_a_step(kernel);
+        if lets_in {
+            self.send_ipi(self);
+        }
+        let leaves = lets_in || self.poll(abi::trace::point::DECISION);
+        self.decision_left.set(leaves);
+        leaves
+    }
 }
 
 impl<S: System> Entry<S> {

@@ -11,11 +11,12 @@
 //! budget itself, or has windows, comes to the background, and nothing in the class that all CPUs
 //! share.
 
-use super::avl::{self, Links, NIL, Order};
+use super::avl::{self, Links, Order};
 use super::curve::NEVER;
 use super::error::TreeError;
 use super::node::Node;
-use super::{EVENTS, NodeId, Tree};
+use super::pick::Due;
+use super::{NodeId, Tree};
 use abi::reservation::{Policy, Server};
 
 /// When a node comes to the background.
@@ -162,34 +163,33 @@ impl Tree<'_> {
         }
     }
 
-    /// What a CPU runs that would idle until an instant, as [`Tree::descend`].
+    /// What a CPU runs that would idle until an instant, as [`Tree::descend`], and in which node of
+    /// the background.
     #[cold]
     pub(super) fn choose_behind(
         &mut self,
         cpu: usize,
         idle: u64,
         now: u64,
-    ) -> Result<(u32, u64), u32> {
-        for _ in 0..EVENTS {
-            let set = self.cpus[cpu].background;
-            let first = avl::first::<Node, ByTurn>(self.nodes, set);
-            if first == NIL {
-                return Ok((NIL, idle));
-            }
-            if self.may_run_behind(first) {
-                let (leaf, until) = self.descend(first, first, now)?;
-                let shared = avl::has_two::<Node, ByTurn>(self.nodes, set);
-                let left = if shared { self.nodes[first as usize].behind.left } else { NEVER };
-                self.cpus[cpu].behind = first;
-                return Ok((leaf, until.min(idle).min(now.saturating_add(left))));
-            }
-            self.leave_background(first);
-            if self.nodes[first as usize].behind.is_late {
-                self.refresh(first, now);
-                return Ok((NIL, now));
-            }
+    ) -> Result<((u32, u64), u32), Due> {
+        let set = self.cpus[cpu].background;
+        let first = avl::first::<Node, ByTurn>(self.nodes, set);
+        if !self.may_run_behind(first) {
+            return Err(Due::Behind(first));
         }
-        Ok((NIL, now))
+        let (leaf, until) = self.descend(first, first, now).map_err(Due::Budget)?;
+        let shared = avl::has_two::<Node, ByTurn>(self.nodes, set);
+        let left = if shared { self.nodes[first as usize].behind.left } else { NEVER };
+        Ok(((leaf, until.min(idle).min(now.saturating_add(left))), first))
+    }
+
+    /// A node may not run in the background any more, since a class above it was changed. A late
+    /// job goes on as if that were not wanted.
+    pub(super) fn send_back(&mut self, at: u32, now: u64) {
+        self.leave_background(at);
+        if self.nodes[at as usize].behind.is_late {
+            self.refresh(at, now);
+        }
     }
 
     /// A node of the background has run for so long: it has had that, and so have the classes above

@@ -60,6 +60,7 @@ impl Tree<'_> {
             self.cpus[cpu].running = NIL;
         }
         self.leave_node(at.0);
+        self.forget_payer(at.0);
         self.move_lent(at.0, self.nodes[at.index()].parent, NIL);
         self.nodes[at.index()].ready = false;
         self.refresh(at.0, now);

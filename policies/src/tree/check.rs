@@ -88,7 +88,7 @@ impl Tree<'_> {
             };
             match (0..self.nodes.len()).find(is_first) {
                 Some(at) => self.serve(at as u32, now),
-                None => self.serve_fixed(cpu, now),
+                None => drop(self.serve_fixed(cpu, now)),
             }
         }
     }

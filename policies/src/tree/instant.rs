@@ -221,10 +221,8 @@ impl Tree<'_> {
         self.nodes.get(first as usize).map_or(NEVER, |node| node.fixed_at)
     }
 
-    /// Serves the first of a CPU's windows and misses, which has come.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn serve_fixed(&mut self, cpu: usize, now: u64) {
+    /// Serves the first of a CPU's windows and misses, which has come: that of this node.
+    pub(super) fn serve_fixed(&mut self, cpu: usize, now: u64) -> u32 {
         let at = avl::first::<Node, ByFixed>(self.nodes, self.cpus[cpu].fixed);
         if self.nodes[at as usize].job.see(now) {
             self.notice_miss(at);
@@ -237,6 +235,7 @@ impl Tree<'_> {
             self.show(at);
         }
         self.plan(at);
+        at
     }
 
     /// A node is about to be changed: what has come to it, or to what is in it, is served. Of

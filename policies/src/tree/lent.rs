@@ -175,9 +175,11 @@ impl Tree<'_> {
     }
 
     /// What a CPU runs from now on, until its next decision at most, is a thread of this leaf on a
-    /// lent one; `None`: one that runs on its own. Told behind each decision while leaves are lent.
+    /// lent one; `None`, or a leaf of another CPU: one that runs on its own. Told behind each
+    /// decision while leaves are lent.
     pub fn charge_too(&mut self, cpu: usize, own: Option<NodeId>) {
-        let own = own.filter(|own| self.node(*own).is_some_and(|node| node.fair.lent > 0));
+        let is_lent = |own: &NodeId| self.node(*own).is_some_and(|node| node.fair.lent > 0);
+        let own = own.filter(|own| is_lent(own) && self.cpu_of(own.0) == cpu);
         if let Some(state) = self.cpus.get_mut(cpu) {
             state.helped = own.map_or(NIL, |own| own.0);
         }

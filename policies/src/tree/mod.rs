@@ -16,6 +16,7 @@
 //! | `run.rs` | waking, blocking, charging |
 //! | `instant.rs` | instants to come, and which of them matter |
 //! | `pick.rs` | the decision |
+//! | `owed.rs` | who pays for the kernel's time |
 //! | `plain.rs` | the leaves of threads without a reservation |
 //! | `shared.rs` | the class that all CPUs share |
 //! | `server.rs`, `replenish.rs` | budgets; those of sporadic servers |
@@ -29,7 +30,8 @@
 //! | `avl.rs`, `curve.rs` | sorted sets; curves in integers |
 //!
 //! With `n` children a class's queue takes O(log n) steps, and an event or a decision passes each
-//! level once: O(depth log n). A decision serves [`EVENTS`] instants at most.
+//! level once: O(depth log n). A decision is taken in steps ([`Tree::step`]), each of which charges
+//! what ran, serves one instant, or decides.
 
 mod admit;
 pub mod avl;
@@ -48,6 +50,7 @@ mod job;
 mod lent;
 mod node;
 mod notice;
+mod owed;
 mod pick;
 mod plain;
 mod preempt;
@@ -70,7 +73,7 @@ pub use error::TreeError;
 pub use frame::{Frame, PARTITIONS};
 pub use node::{Node, NodeId, NodeState};
 pub use notice::Events;
-pub use pick::Pick;
+pub use pick::{Pick, Step};
 pub use plain::PlainLeaf;
 pub use promised::BENDS;
 pub use replenish::REPLENISHMENTS;
@@ -80,8 +83,6 @@ use plain::Plain;
 
 /// Levels of the tree, the root's included.
 pub const DEPTH: u8 = 8;
-/// Instants that one decision serves; more follow with the next one, which is due at once.
-pub const EVENTS: u32 = 2;
 
 /// What the tree keeps of a CPU.
 #[derive(Clone, Debug)]
@@ -98,8 +99,10 @@ pub struct TreeCpu {
     fixed: u32,
     /// When its next decision is due, as far as it was told.
     until: u64,
-    /// Whether its last decision has served instants, which takes its time.
-    has_served: bool,
+    /// For which node the kernel works there since it was charged last, if not for what runs.
+    payer: u32,
+    /// What runs waits for budget, or something above it does.
+    has_ended: bool,
     /// The child of the shared class that it runs: no other CPU chooses that before this one has
     /// decided again.
     taken: u32,
@@ -124,7 +127,8 @@ impl TreeCpu {
         began: 0,
         fixed: NIL,
         until: NEVER,
-        has_served: false,
+        payer: NIL,
+        has_ended: false,
         taken: NIL,
         asked: shared::Asked::No,
         background: NIL,

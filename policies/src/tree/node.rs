@@ -103,6 +103,9 @@ pub struct Node {
     pub(super) fixed: Links,
     /// CPU time that it has had, in nanoseconds.
     pub(super) service: u64,
+    /// Time that the kernel has taken for it, and for what is in it: charged to it with what runs
+    /// there next.
+    pub(super) owed: u64,
     /// What a monitor is told of it.
     pub(super) watch: Watch,
     /// Its part in the background.
@@ -135,6 +138,7 @@ impl Node {
             fixed_at: NEVER,
             fixed: Links::OUT,
             service: 0,
+            owed: 0,
             watch: Watch::NONE,
             behind: Behind::NONE,
         }

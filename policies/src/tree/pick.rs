@@ -5,7 +5,7 @@ use super::curve::NEVER;
 use super::frame::Frame;
 use super::node::{ByEligible, ByKey, Node, Role};
 use super::shared::Asked;
-use super::{EVENTS, NodeId, Tree};
+use super::{NodeId, Tree};
 use abi::reservation::Policy;
 
 /// A decision.
@@ -17,60 +17,112 @@ pub struct Pick {
     pub until: u64,
 }
 
+/// What a step of a decision has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It has charged what ran. The next step is at the same instant, unless something happens
+    /// before.
+    Charged,
+    /// It has served an instant of this node that had come. That takes its time, which the node
+    /// pays for: [`Tree::owe`].
+    Served(NodeId),
+    /// It has decided.
+    Chosen(Pick),
+}
+
 /// What is to be served before a decision.
 pub(super) enum Due {
     /// A budget of this node.
     Budget(u32),
     /// The first instant of this CPU that is not deferred.
     Fixed(usize),
+    /// This node of the background, which may not run there any more.
+    Behind(u32),
 }
 
 impl Tree<'_> {
-    /// Decides for a CPU. The leaf is charged from now on. If more than [`EVENTS`]
-    /// instants have come, the next decision is due at once.
+    /// Decides for a CPU, all steps at one instant.
     pub fn pick(&mut self, cpu: usize, now: u64) -> Pick {
-        if cpu >= self.shared_cpu() {
-            return Pick { leaf: None, until: NEVER };
-        }
-        let now = self.account_to(cpu, now);
-        self.cpus[cpu].behind = NIL;
-        if let Some(leaf) = self.only_plain(cpu) {
-            return self.chosen(cpu, (leaf, NEVER), false, now);
-        }
-        let mut left = EVENTS;
-        let (leaf, until) = loop {
-            let due = match self.decide(cpu, now) {
-                Ok(chosen) => break chosen,
-                Err(due) => due,
-            };
-            if left == 0 {
-                break (self.last_resort(cpu), now);
+        loop {
+            if let Step::Chosen(pick) = self.step(cpu, now) {
+                self.settle_decision(cpu, now);
+                return pick;
             }
-            left -= 1;
-            match due {
-                Due::Fixed(cpu) => self.serve_fixed(cpu, now),
-                Due::Budget(due) => self.serve(due, now),
-            }
-        };
-        let pick = self.chosen(cpu, (leaf, until), left < EVENTS, now);
-        if self.looks_at_shared(cpu) {
-            self.take_child(cpu, leaf);
         }
-        pick
     }
 
-    /// A CPU runs a leaf, or none, until an instant, and has served others before.
+    /// Takes the next step of a CPU's decision: it charges what ran, serves one instant that has
+    /// come, or decides. A leaf that is chosen is charged from then on. Between two steps anything
+    /// may happen, and what the CPU runs then is charged as before.
     #[inline(always)]
-    fn chosen(&mut self, cpu: usize, (leaf, until): (u32, u64), served: bool, now: u64) -> Pick {
+    pub fn step(&mut self, cpu: usize, now: u64) -> Step {
+        if cpu >= self.shared_cpu() {
+            return Step::Chosen(Pick { leaf: None, until: NEVER });
+        }
+        let charges = self.runs_node(cpu) && self.cpus[cpu].since < now;
+        let now = self.account_to(cpu, now);
+        let state = &mut self.cpus[cpu];
+        if state.has_ended && state.payer == NIL {
+            state.payer = state.running;
+        }
+        if charges {
+            return Step::Charged;
+        }
+        if let Some(leaf) = self.only_plain(cpu) {
+            return Step::Chosen(self.chosen(cpu, (leaf, NEVER), NIL, now));
+        }
+        match self.decide(cpu, now) {
+            Ok(((leaf, until), behind)) => {
+                let pick = self.chosen(cpu, (leaf, until), behind, now);
+                if self.looks_at_shared(cpu) {
+                    self.take_child(cpu, leaf);
+                }
+                Step::Chosen(pick)
+            }
+            Err(due) => Step::Served(NodeId(self.serve_before(due, now))),
+        }
+    }
+
+    /// Whether a charge of what a CPU runs passes levels.
+    #[inline(always)]
+    pub fn runs_node(&self, cpu: usize) -> bool {
+        self.cpus.get(cpu).is_some_and(|state| self.nodes.len() > state.running as usize)
+    }
+
+    /// A CPU runs a leaf, or none, until an instant; in the background, if in a node there.
+    #[inline(always)]
+    fn chosen(&mut self, cpu: usize, (leaf, until): (u32, u64), behind: u32, now: u64) -> Pick {
         let state = &mut self.cpus[cpu];
         (state.running, state.until, state.began) = (leaf, until, now);
-        (state.has_served, state.asked) = (served, Asked::No);
+        (state.behind, state.asked, state.has_ended) = (behind, Asked::No, false);
+        if state.payer == leaf {
+            // It pays as what runs.
+            state.payer = NIL;
+        }
         Pick { leaf: (leaf != NIL).then_some(NodeId(leaf)), until }
     }
 
-    /// A leaf, or [`NIL`], and until when; or what must be served before.
+    /// Serves what has come to a node.
+    #[cold]
+    #[inline(never)]
+    fn serve_before(&mut self, due: Due, now: u64) -> u32 {
+        match due {
+            Due::Fixed(cpu) => self.serve_fixed(cpu, now),
+            Due::Budget(at) => {
+                self.serve(at, now);
+                at
+            }
+            Due::Behind(at) => {
+                self.send_back(at, now);
+                at
+            }
+        }
+    }
+
+    /// A leaf, or [`NIL`], until when, and the node of the background that it is in, or [`NIL`]; or
+    /// what must be served before.
     #[inline(always)]
-    fn decide(&mut self, cpu: usize, now: u64) -> Result<(u32, u64), Due> {
+    fn decide(&mut self, cpu: usize, now: u64) -> Result<((u32, u64), u32), Due> {
         let fixed = self.next_fixed(cpu);
         if fixed <= now && fixed != NEVER {
             return Err(Due::Fixed(cpu));
@@ -81,25 +133,9 @@ impl Tree<'_> {
         };
         let until = until.min(fixed);
         match leaf == NIL && self.cpus[cpu].background != NIL {
-            true => self.choose_behind(cpu, until, now).map_err(Due::Budget),
-            false => Ok((leaf, until)),
+            true => self.choose_behind(cpu, until, now),
+            false => Ok(((leaf, until), NIL)),
         }
-    }
-
-    /// Whether a CPU's last decision has served instants. That takes long, and no leaf is charged:
-    /// [`Tree::pick_again`].
-    #[inline(always)]
-    pub fn has_served(&self, cpu: usize) -> bool {
-        self.cpus.get(cpu).is_some_and(|state| state.has_served)
-    }
-
-    /// Decides again: what has passed since the last decision is charged to none.
-    #[cold]
-    pub fn pick_again(&mut self, cpu: usize, now: u64) -> Pick {
-        if let Some(state) = self.cpus.get_mut(cpu) {
-            (state.running, state.since) = (NIL, state.since.max(now));
-        }
-        self.pick(cpu, now)
     }
 
     /// What goes first below a CPU's own root.
@@ -120,32 +156,6 @@ impl Tree<'_> {
             _ => self.descend_by_chance(top, now),
         };
         chosen.map_err(Due::Budget)
-    }
-
-    /// What runs while more instants have come than a decision serves: the first that can, as if
-    /// none of them had come.
-    #[cold]
-    fn last_resort(&mut self, cpu: usize) -> u32 {
-        let mut at = self.cpus[cpu].root;
-        if self.looks_at_shared(cpu) {
-            let rank = self.nodes[self.shared().0 as usize].rank();
-            let child = self.first_for(cpu);
-            if child != NIL && self.goes_before(rank, cpu) {
-                at = child;
-            }
-        }
-        if at == self.cpus[cpu].root
-            && let Some(plain) = self.first_plain(cpu)
-        {
-            return plain;
-        }
-        while let Some(policy) = self.policy_of(at) {
-            at = match policy {
-                Policy::Partitions => self.pick_partition(at),
-                _ => avl::first::<Node, ByKey>(self.nodes, self.nodes[at as usize].queue),
-            };
-        }
-        at
     }
 
     /// The leaf that is chosen, or [`NIL`], and until when; or a node whose instant has come, which

@@ -196,16 +196,6 @@ impl Tree<'_> {
         Ok((at, until.min(turn)))
     }
 
-    /// What goes first, as if no instant had come.
-    pub(super) fn first_plain(&self, cpu: usize) -> Option<u32> {
-        let priority = self.cpus[cpu].plain.first()?;
-        let sequence = self.plain[cpu * PRIORITIES + priority].sequence;
-        let node = self.nodes.get(self.first_node(cpu) as usize);
-        let place = (rank(priority), sequence);
-        let is_first = node.is_none_or(|node| place < (node.rank(), node.sequence));
-        is_first.then(|| self.plain_leaf(cpu, priority as u8).0)
-    }
-
     /// A plain leaf of a CPU by chance, if any is ready: in one of two cases where a node is.
     pub(super) fn plain_by_chance(&mut self, cpu: usize) -> Option<u32> {
         let mut priority = self.cpus[cpu].plain.first()?;

@@ -7,6 +7,7 @@ use super::job::Job;
 use super::node::{ByEligible, ByKey, Node, Role};
 use super::{NodeId, Tree};
 use abi::reservation::{LEVELS, Policy, Share};
+use core::mem;
 
 /// Added to the deadlines of what has no limit: above all others.
 const UNPROMISED: u128 = 1 << 64;
@@ -141,8 +142,12 @@ impl Tree<'_> {
         let state = &mut self.cpus[cpu];
         let now = now.max(state.since);
         let time = now - state.since;
+        let (leaf, payer) = (state.running, state.payer);
+        if payer != NIL {
+            self.owe(cpu, NodeId(payer), now);
+            return now;
+        }
         state.since = now;
-        let leaf = state.running;
         if leaf == NIL || time == 0 {
             return now;
         }
@@ -153,11 +158,12 @@ impl Tree<'_> {
             at = NIL;
         }
         while at != behind && at != NIL {
-            changed |= self.charge(at, (time, began), now);
+            let owed = mem::take(&mut self.nodes[at as usize].owed);
+            changed |= self.charge(at, (time.saturating_add(owed), began), now);
             at = self.nodes[at as usize].parent;
         }
-        if changed {
-            self.throttle(leaf, now);
+        if changed && self.throttle(leaf, now) {
+            self.cpus[cpu].has_ended = true;
         }
         if at != NIL {
             self.charge_behind(at, time);
@@ -219,21 +225,23 @@ impl Tree<'_> {
     }
 
     /// Nodes above and with this leaf whose budget is exhausted leave their queues, or have another
-    /// deadline.
+    /// deadline. Whether any has left.
     #[cold]
-    fn throttle(&mut self, leaf: u32, now: u64) {
-        let mut at = leaf;
+    fn throttle(&mut self, leaf: u32, now: u64) -> bool {
+        let (mut at, mut leaves) = (leaf, false);
         while at != NIL {
             self.plan(at);
             self.notice_overrun(at);
             let parent = self.nodes[at as usize].parent;
             if self.nodes[at as usize].server.is_throttled {
                 self.refresh(at, now);
+                leaves = true;
             } else {
                 self.sort_by_deadline(at);
             }
             at = parent;
         }
+        leaves
     }
 
     /// A node's readiness or its budget has changed: its class's queue follows, and the class's

@@ -418,7 +418,7 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
     fn take(&self, event: Event) {
         self.interrupt();
         self.twin.acknowledge(event);
-        meter::enter(EntryCost::Interrupt);
+        meter::interrupt();
         self.leave(enter!(self, interrupt(event)));
     }
 

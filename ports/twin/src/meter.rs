@@ -9,6 +9,8 @@ use std::thread_local;
 /// What a host thread's machine has done.
 pub struct Meter {
     time: Cell<u64>,
+    /// When the last interrupt came.
+    arrival: Cell<u64>,
     events: Cell<u64>,
     entries: [Cell<u32>; EntryCost::KINDS],
     steps: [Cell<u32>; CostEvent::KINDS],
@@ -27,6 +29,7 @@ thread_local! {
     static METER: Meter = const {
         Meter {
             time: Cell::new(0),
+            arrival: Cell::new(0),
             events: Cell::new(0),
             entries: [const { Cell::new(0) }; EntryCost::KINDS],
             steps: [const { Cell::new(0) }; CostEvent::KINDS],
@@ -78,6 +81,17 @@ pub fn pass(by: u64) {
 /// Lets time pass up to an instant, if it is not past.
 pub fn pass_to(instant: u64) {
     METER.with(|meter| meter.time.set(meter.time.get().max(instant)));
+}
+
+/// Charges an interrupt, which comes now.
+pub fn interrupt() {
+    METER.with(|meter| meter.arrival.set(meter.time.get()));
+    enter(EntryCost::Interrupt);
+}
+
+/// When the last interrupt came.
+pub fn arrival() -> u64 {
+    METER.with(|meter| meter.arrival.get())
 }
 
 /// Charges an entry into the kernel.

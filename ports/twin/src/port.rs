@@ -61,6 +61,10 @@ impl<G: Locking> Port for Twin<G> {
         meter::now()
     }
 
+    fn arrival(&self) -> u64 {
+        meter::arrival()
+    }
+
     #[inline]
     fn records(&self) -> bool {
         self.here().records.get()

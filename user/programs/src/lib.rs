@@ -27,6 +27,7 @@ pub mod micro;
 pub mod mix;
 pub mod monitor;
 pub mod moved;
+pub mod neighbours;
 pub mod pairs;
 pub mod periodic;
 pub mod ping;

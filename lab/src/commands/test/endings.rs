@@ -137,6 +137,8 @@ fn on(machine: &'static dyn Machine) -> Vec<Job> {
     jobs.push(job("the shell beside a guest that never waits", one, reservations).configuration());
     let one = Configuration { kernel: manifest::TREE, system: "overload", ..plain };
     jobs.push(job("a monitor is told of what comes late", one, overload).configuration());
+    let one = Configuration { kernel: manifest::TREE, system: "neighbours", ..plain };
+    jobs.push(job("neighbours pay for the kernel's work for them", one, ends_well).configuration());
     let one = Configuration { kernel: manifest::TREE, system: "relief", ..plain };
     jobs.push(job("a monitor gives more to what comes late", one, relief).configuration());
     if machine.emulator().is_some() {

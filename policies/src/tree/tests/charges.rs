@@ -7,17 +7,15 @@ use super::*;
 use proptest::prelude::{ProptestConfig, any as anything, prop, prop_assert_eq, proptest};
 
 /// Nodes of a tree, its roots among them.
-const NODES: usize = 24;
+pub(super) const NODES: usize = 24;
 
 /// Any name, of a node or of a place without one.
 fn any(dice: &mut Dice) -> NodeId {
     NodeId(dice.below(NODES as u64 + 1) as u32)
 }
 
-/// Changes a tree, or wakes or blocks a leaf, and decides. How long what is chosen runs then.
-fn step(tree: &mut Tree<'_>, kind: u8, dice: &mut Dice, now: u64) -> (Pick, u64) {
-    tree.account(0, now);
-    tree.charge_too(0, None);
+/// Changes a tree, or wakes or blocks a leaf.
+pub(super) fn change(tree: &mut Tree<'_>, kind: u8, dice: &mut Dice, now: u64) {
     let at = any(dice);
     match kind {
         0..=3 => {
@@ -43,6 +41,13 @@ fn step(tree: &mut Tree<'_>, kind: u8, dice: &mut Dice, now: u64) -> (Pick, u64)
         27 => drop(tree.next_job(at, None, now)),
         _ => {}
     }
+}
+
+/// Changes a tree and decides. How long what is chosen runs then.
+fn step(tree: &mut Tree<'_>, kind: u8, dice: &mut Dice, now: u64) -> (Pick, u64) {
+    tree.account(0, now);
+    tree.charge_too(0, None);
+    change(tree, kind, dice, now);
     let pick = decide(tree, now);
     let helped = any(dice);
     let is_lent = tree.is_leaf(helped) && tree.nodes[helped.index()].fair.lent > 0;

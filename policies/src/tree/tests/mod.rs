@@ -25,6 +25,7 @@ mod model;
 mod model_freed;
 mod model_server;
 mod notices;
+mod owed;
 mod plain;
 mod priorities;
 mod promised_class;
@@ -33,6 +34,7 @@ mod reference;
 mod released;
 mod servers;
 mod shared;
+mod steps;
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;

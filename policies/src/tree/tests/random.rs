@@ -373,7 +373,12 @@ fn extreme_step(tree: &mut Tree<'_>, kind: u8, dice: &mut Dice, now: u64) {
             let ran = tree.cpus[0].running;
             tree.charge_too(0, (other.0 != ran && tree.is_leaf(other)).then_some(other));
         }
-        _ => drop(tree.pick(dice.below(2) as usize, now)),
+        _ => {
+            // At the end of time instants do not pass.
+            let cpu = dice.below(2) as usize;
+            (0..64).any(|_| matches!(tree.step(cpu, now), Step::Chosen(_)));
+            tree.settle_decision(cpu, now);
+        }
     }
 }
 
