@@ -169,17 +169,23 @@ static int with_ceilings(void)
     ran = 0;
     pthread_mutex_lock(&mutex);
     pthread_mutex_lock(&other);
-    pthread_mutex_unlock(&mutex);
     run(1, HIGH, note, 1);
     before = ran;
+    pthread_mutex_unlock(&mutex);
+    run(2, HIGH, note, 2);
+    unsigned between = ran;
     pthread_mutex_unlock(&other);
     unsigned after = ran;
     failed += check("of several the highest counts, in whatever order they are unlocked",
-        before == 0 && after == 1);
+        before == 0 && between == 0 && after == 12);
     ran = 0;
     pthread_mutex_lock(&other);
     pthread_mutex_lock(&mutex);
+    run(3, HIGH, note, 3);
+    failed += check("and in whatever order they are locked", ran == 0);
     pthread_mutex_unlock(&other);
+    failed += check("the higher one lets go what it has kept out", ran == 3);
+    ran = 0;
     run(1, MIDDLE, note, 1);
     run(2, HIGH, note, 2);
     before = ran;

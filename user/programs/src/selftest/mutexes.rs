@@ -75,9 +75,7 @@ fn ceiling(bench: &Bench) -> Check {
     let ceilings = Ceilings::of(ThreadId::current());
     let mutex = mutex_of(bench.common(), FIRST, HIGH);
     let guard = mutex.lock(&ceilings)?;
-    // Where a tree orders threads, a leaf has the priority.
-    let at_once = goes_first(bench, HIGH)?;
-    expect(!at_once || bench.has_tree()?, "an equal waits")?;
+    expect(!goes_first(bench, HIGH)?, "an equal waits")?;
     expect(goes_first(bench, HIGH + 1)?, "a higher one does not")?;
     drop(guard);
     expect(bench.common().get(FIRST) == 0, "free again")?;
@@ -88,17 +86,20 @@ fn ceiling(bench: &Bench) -> Check {
 fn several(bench: &Bench) -> Check {
     let ceilings = Ceilings::of(ThreadId::current());
     let common = bench.common();
-    let tree = bench.has_tree()?;
-    let [first, second] =
-        [(FIRST, HIGH), (SECOND, HIGH + 2)].map(|(at, ceiling)| mutex_of(common, at, ceiling));
-    let [lower, higher] = [first.lock(&ceilings)?, second.lock(&ceilings)?];
+    let heights = [(FIRST, HIGH), (SECOND, HIGH + 2)];
+    let [first, second] = heights.map(|(at, ceiling)| mutex_of(common, at, ceiling));
+    let lower = first.lock(&ceilings)?;
+    expect(goes_first(bench, HIGH + 2)?, "only the lower one is held")?;
+    let higher = second.lock(&ceilings)?;
+    expect(!goes_first(bench, HIGH + 2)?, "the higher one is held as well")?;
     drop(lower);
-    expect(!goes_first(bench, HIGH + 2)? || tree, "the higher one is held")?;
+    expect(!goes_first(bench, HIGH + 2)?, "the higher one alone is held")?;
     bench.settle();
     let lower = first.lock(&ceilings)?;
+    expect(!goes_first(bench, HIGH + 2)?, "the lower one is held as well")?;
     drop(higher);
     expect(goes_first(bench, HIGH + 1)?, "the higher one has ended")?;
-    expect(!goes_first(bench, HIGH)? || tree, "the lower one is held")?;
+    expect(!goes_first(bench, HIGH)?, "the lower one is held")?;
     drop(lower);
     Ok(())
 }
