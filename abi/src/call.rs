@@ -189,7 +189,8 @@ pub enum Call {
     InheritHelp = 72,
     /// Sets the calling thread's [ceiling](crate::futex::NO_CEILING) to `a0`: it runs with at least
     /// this priority until it sets another one. Result 0 is its own priority, without what it
-    /// inherits. Not inside another domain.
+    /// inherits. Not inside another domain, and none on a reservation, but one that is lower than
+    /// before.
     Ceiling = 73,
     /// With `a1` = 1 the calling thread serves the endpoint in slot `a0` from now on, where it may
     /// receive; with 0 no longer. Threads that wait in the endpoint's queue of senders lend it

@@ -83,11 +83,13 @@ pub enum Error {
     OtherDomain = 36,
     /// The thread would wait for itself: the owner of the mutex waits for it, also through others.
     Deadlock = 37,
+    /// The thread runs on a reservation, its own or a caller's, where a ceiling has no effect.
+    OnReservation = 38,
 }
 
 impl Error {
     /// All errors, in the order of their codes.
-    pub const ALL: [Error; 37] = [
+    pub const ALL: [Error; 38] = [
         Error::UnknownCall,
         Error::InvalidArgument,
         Error::NoCapability,
@@ -125,6 +127,7 @@ impl Error {
         Error::AlreadyOwner,
         Error::OtherDomain,
         Error::Deadlock,
+        Error::OnReservation,
     ];
 
     /// The error with this code.

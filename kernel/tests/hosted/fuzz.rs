@@ -23,7 +23,8 @@ const RESERVATIONS: [Call; 5] = [
     Call::ReservationInspect,
 ];
 /// Errors that only they return.
-const OF_RESERVATIONS: [Error; 3] = [Error::Overcommitted, Error::TooDeep, Error::Cycle];
+const OF_RESERVATIONS: [Error; 4] =
+    [Error::Overcommitted, Error::TooDeep, Error::Cycle, Error::OnReservation];
 /// What takes two threads that agree on a mutex: `futexes` and `inherit` test that.
 const OF_FUTEXES: [Call; 2] = [Call::CondWait, Call::InheritCondWait];
 /// Errors that no call has made alone: `futexes`, `inherit` and `trains` test them.

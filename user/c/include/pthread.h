@@ -85,8 +85,9 @@ int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attr);
 int pthread_mutex_destroy(pthread_mutex_t *mutex);
 /**
  * `EDEADLK`: the caller owns it (but a normal mutex without a protocol), or waits for itself
- * through others. `EINVAL`: the caller's own priority is above the ceiling. `EAGAIN`: it would be
- * locked 2^32 times, or a thread that the manifest does not lay out locks one with a ceiling.
+ * through others. `EINVAL`: the caller's own priority is above the ceiling, or it runs on a
+ * reservation, where a ceiling has no effect. `EAGAIN`: it would be locked 2^32 times, or a thread
+ * that the manifest does not lay out locks one with a ceiling.
  * `EOWNERDEAD`: its owner has ended, the caller owns it. `ENOTRECOVERABLE`: an owner after that
  * has not made it consistent.
  */

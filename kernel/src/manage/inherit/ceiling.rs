@@ -19,6 +19,8 @@ impl<P: Port> Manager<'_, P> {
     ///
     /// [`Error::WrongState`]: the thread is inside another domain, whose code has no say in this.
     /// [`Error::PriorityTooHigh`]: its domain may not have this priority.
+    /// [`Error::OnReservation`]: it would have a higher ceiling, and priorities do not say when it
+    /// runs. A lower one is no error: what the thread owns it had before it came there.
     pub(super) fn set_ceiling(&self, caller: Caller<P>, word: u64) -> Result<Outcome<P>, Error> {
         let me = caller.thread;
         let thread = self.all.open(me);
@@ -29,7 +31,12 @@ impl<P: Port> Manager<'_, P> {
             futex::NO_CEILING => NO_CEILING,
             _ => checked_priority(word, self.all.open(caller.domain).max_priority.get())?.into(),
         };
-        if thread.inherit.ceiling.get() != ceiling {
+        let (kernel, before) = (self.kernel, thread.inherit.ceiling.get());
+        if ceiling > before && kernel.variant.tree && !kernel.trees.goes_by_priority(&self.all, me)
+        {
+            return Err(Error::OnReservation);
+        }
+        if before != ceiling {
             if self.makes_room() {
                 return Ok(Outcome::Preempted);
             }

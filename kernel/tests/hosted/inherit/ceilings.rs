@@ -1,13 +1,14 @@
 //! Ceilings: the priority that a thread has at least, as it says itself.
 
-use super::{effective, mark, wait, wake};
+use super::leaves::lending;
+use super::{effective, lock, mark, wait, wake};
 use crate::support::board::{Board, whole};
 use crate::support::context::Regs;
 use crate::support::host::Host;
-use crate::support::scene::{LEAF, THREAD, boot, system};
-use abi::Error;
-use abi::call::{Call, Timeout};
+use crate::support::scene::{ENDPOINT, LEAF, THREAD, boot, call, receive, send, system};
+use abi::call::{Call, REPLY, Timeout};
 use abi::futex::{NO_CEILING, Scope, number};
+use abi::{Error, Info};
 use kernel::system::{DirectLazy, Fastpath, StrictEager, System, Tree};
 
 pub fn ceiling(priority: u64) -> Regs {
@@ -95,14 +96,83 @@ fn a_ceiling_ends_with_its_thread() {
     assert_eq!(effective(&board, 2), 7);
 }
 
-/// A thread that runs on a reservation has the urgency of that, whatever it says.
+/// A thread that runs on a reservation is refused a ceiling, since its class says when it runs.
+/// One that it had before is given up as anywhere, and counts again away from there.
 #[test]
-fn a_reservation_is_above_a_ceiling() {
+fn on_a_reservation_there_is_no_ceiling() {
+    let board: Board<Tree<Host>> = lowest_runs(&[10, 30]);
+    let reserve = |leaf| system(Call::Reserve, &[THREAD + 1, leaf]);
+    board.succeeds(1, ceiling(20));
+    board.succeeds(1, reserve(LEAF));
+    let leaf = board.thread(1).leaf.get(&whole());
+    for higher in [21, 30, 200] {
+        board.fails(1, ceiling(higher), Error::OnReservation);
+    }
+    board.fails(1, ceiling(256), Error::InvalidArgument);
+    for lower in [20, 19] {
+        board.succeeds(1, ceiling(lower));
+        assert_eq!(board.thread(1).leaf.get(&whole()), leaf);
+    }
+    board.succeeds(1, reserve(0));
+    assert_eq!(effective(&board, 1), 19, "it counts again");
+    board.succeeds(1, reserve(LEAF));
+    board.succeeds(1, ceiling(NO_CEILING));
+    board.fails(1, ceiling(0), Error::OnReservation);
+    board.succeeds(1, reserve(0));
+    assert_eq!(effective(&board, 1), 10);
+    board.check_core();
+}
+
+/// A thread whose reservation is gone runs at the lowest priority, whatever its ceiling.
+#[test]
+fn without_its_reservation_there_is_no_ceiling() {
     let board: Board<Tree<Host>> = lowest_runs(&[10, 30]);
     board.succeeds(1, system(Call::Reserve, &[THREAD + 1, LEAF]));
-    let leaf = board.thread(1).leaf.get(&whole());
-    board.succeeds(1, ceiling(30));
-    assert_eq!(board.thread(1).leaf.get(&whole()), leaf);
+    board.succeeds(1, system(Call::Destroy, &[LEAF]));
+    board.fails(1, ceiling(30), Error::OnReservation);
+    assert_eq!(effective(&board, 1), 0);
+}
+
+/// A thread that owes an answer to one on a reservation runs there, too. Where no caller has one,
+/// and behind the answer, priorities say when it runs.
+#[test]
+fn on_a_callers_reservation_there_is_no_ceiling() {
+    for reserved in [false, true] {
+        let board: Board<Tree<Host>> = boot(&[(1, 10), (2, 30)]);
+        board.does(2, receive(ENDPOINT));
+        if reserved {
+            board.succeeds(1, system(Call::Reserve, &[THREAD + 1, LEAF]));
+        }
+        board.does(1, call(ENDPOINT, Info(0)));
+        match reserved {
+            true => board.fails(2, ceiling(40), Error::OnReservation),
+            false => board.succeeds(2, ceiling(40)),
+        };
+        board.does(2, send(REPLY.into(), Info(0)));
+        if reserved {
+            board.does(1, receive(ENDPOINT + 1));
+        }
+        board.succeeds(2, ceiling(50));
+        assert_eq!(effective(&board, 2), 50);
+        board.check_core();
+    }
+}
+
+/// A thread that is lent a reservation along a wait runs by its priority otherwise: mutexes that it
+/// locks inside depend on no waiter.
+#[test]
+fn on_a_lent_reservation_there_is_a_ceiling() {
+    let board = lending(&[(1, 10), (1, 30)]);
+    board.does(2, set_priority(2, 5));
+    lock(&board, 1, 0);
+    board.does(1, system(Call::Reserve, &[THREAD + 2, LEAF]));
+    let leaf = board.thread(2).leaf.get(&whole());
+    lock(&board, 2, 0);
+    assert_eq!((board.running(), board.thread(1).leaf.get(&whole())), (Some(1), leaf));
+    board.succeeds(1, ceiling(40));
+    board.does(1, wake(0));
+    board.does(2, receive(ENDPOINT));
+    assert_eq!((board.running(), effective(&board, 1)), (Some(1), 40), "it counts then");
     board.check_core();
 }
 

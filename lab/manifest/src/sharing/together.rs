@@ -13,6 +13,8 @@ struct Use<'a> {
     /// What messages call the task.
     task: &'a str,
     priority: u8,
+    /// Whether the task's thread runs on a reservation.
+    reserved: bool,
     section: &'a Section,
 }
 
@@ -42,10 +44,13 @@ pub fn together(values: &Values, manifest: &Manifest, system: &System) -> Vec<Pr
 fn uses(system: &System) -> Vec<Use<'_>> {
     let mut all = Vec::new();
     for (domain, given) in system.domains.iter().enumerate() {
-        let own = (given.name.as_str(), given.priority, &given.sections);
-        let tasks = given.tasks.iter().map(|it| (it.name.as_str(), it.priority, &it.sections));
-        for (task, priority, sections) in [own].into_iter().chain(tasks) {
-            let of = |section| Use { domain, task, priority, section };
+        let own = (given.name.as_str(), given.priority, false, &given.sections);
+        let tasks = given
+            .tasks
+            .iter()
+            .map(|it| (it.name.as_str(), it.priority, it.reservation.is_some(), &it.sections));
+        for (task, priority, reserved, sections) in [own].into_iter().chain(tasks) {
+            let of = |section| Use { domain, task, priority, reserved, section };
             all.extend(sections.iter().map(of));
         }
     }
@@ -83,6 +88,15 @@ fn of_mutex(
                 format!("{name} is of domain {other}: inheritance ends at a domain's border");
             let help =
                 "write `protocol = \"ceiling\"` for it, with a `CeilingMutex` in the programs";
+            Some(values.source.problem(&one.section.at, message, help))
+        }
+        Protocol::Ceiling(_) if one.reserved => {
+            let task = quote(one.task);
+            let message = format!(
+                "{task} runs on a reservation, where the ceiling of {name} has no effect: it is \
+                 refused the mutex"
+            );
+            let help = "leave `protocol` out, with an `InheritMutex` in the programs";
             Some(values.source.problem(&one.section.at, message, help))
         }
         Protocol::Ceiling(Some(ceiling)) if ceiling > domain.max_priority => {

@@ -235,7 +235,8 @@ enum giusto_call {
     /**
      * Sets the calling thread's [ceiling](crate::futex::NO_CEILING) to `a0`: it runs with at least
      * this priority until it sets another one. Result 0 is its own priority, without what it
-     * inherits. Not inside another domain.
+     * inherits. Not inside another domain, and none on a reservation, but one that is lower than
+     * before.
      */
     GIUSTO_CALL_CEILING = 73,
     /**
@@ -584,6 +585,8 @@ enum giusto_error {
      * The thread would wait for itself: the owner of the mutex waits for it, also through others.
      */
     GIUSTO_ERROR_DEADLOCK = 37,
+    /** The thread runs on a reservation, its own or a caller's, where a ceiling has no effect. */
+    GIUSTO_ERROR_ON_RESERVATION = 38,
 };
 
 /** `X(constant, name)` for each one of `enum giusto_error`. */
@@ -624,7 +627,8 @@ enum giusto_error {
     X(GIUSTO_ERROR_CYCLE, Cycle) \
     X(GIUSTO_ERROR_ALREADY_OWNER, AlreadyOwner) \
     X(GIUSTO_ERROR_OTHER_DOMAIN, OtherDomain) \
-    X(GIUSTO_ERROR_DEADLOCK, Deadlock)
+    X(GIUSTO_ERROR_DEADLOCK, Deadlock) \
+    X(GIUSTO_ERROR_ON_RESERVATION, OnReservation)
 
 /** Which threads use a mutex or condition. */
 enum giusto_scope {

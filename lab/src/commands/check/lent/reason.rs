@@ -191,8 +191,7 @@ fn of_thing(system: &System, shared: &Lent, thing: Thing) -> Option<String> {
             (!is_lent).then(|| {
                 format!(
                     "the owner of `{what}`, which a task on reservation `{}` shares, is lent \
-                     nothing: a ceiling has no effect there. Use an `InheritMutex`, and leave \
-                     `protocol` out.",
+                     nothing. Use an `InheritMutex`, and leave `protocol` out.",
                     leaf.name
                 )
             })

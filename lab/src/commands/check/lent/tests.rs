@@ -53,10 +53,7 @@ fn what_others_execute_counts_as_its_own() {
 fn what_lends_nothing_has_no_bound() {
     let none = [None, None, Some(1_000)];
     let mutex = "[[mutex]]\nname = \"m\"\n";
-    for protocol in ["ceiling", "none"] {
-        let other = format!("{mutex}protocol = \"{protocol}\"\n");
-        assert_eq!(bounds(mutex, &other), none, "{protocol}");
-    }
+    assert_eq!(bounds(mutex, &format!("{mutex}protocol = \"none\"\n")), none);
     assert_eq!(bounds("name = \"a\"\n", "name = \"a\"\ninheritance = \"none\"\n"), none);
     let budget = "period = \"40ms\"\ndeadline = \"40ms\"\nbudget = \"20ms\"\n";
     let leaf = "name = \"two\"\nin = \"class\"\nperiod = \"40ms\"\n";
