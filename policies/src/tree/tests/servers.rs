@@ -124,6 +124,58 @@ proptest! {
     }
 }
 
+/// When a node runs again that has run from its first instant on for so long, beyond its budget,
+/// and whose CPU another one had until `free`; and for how long. It is told its share once more at
+/// `told`, which changes nothing but that it is looked at.
+fn again(limits: Budget, used: u64, told: u64, free: u64) -> (u64, u64) {
+    let mut storage = Storage::new(4);
+    let mut tree = storage.tree();
+    let root = tree.root(0);
+    let [served, other] = [1, 2].map(|priority| leaf(&mut tree, root, Share::Priority(priority)));
+    assert_eq!(tree.set_budget(served, Some(limits), 0), Ok(()));
+    tree.wake(served, 0);
+    assert_eq!(decide(&mut tree, 0).leaf, Some(served));
+    tree.wake(other, used);
+    let (mut now, mut from) = (used, None);
+    loop {
+        if now == told {
+            assert_eq!(tree.set_share(served, Share::Priority(1), now), Ok(()));
+        }
+        if now == free {
+            tree.block(other, now, true);
+        }
+        let pick = decide(&mut tree, now);
+        match from {
+            None if pick.leaf == Some(served) => from = Some(now),
+            Some(from) if pick.leaf != Some(served) => return (from, now - from),
+            _ => {}
+        }
+        let next = [told, free].into_iter().filter(|at| *at > now).min().unwrap_or(NEVER);
+        now = pick.until.min(next);
+    }
+}
+
+proptest! {
+    /// What was used too much is repaid by a budget in each period that has come, also where the
+    /// node is looked at long after that, and by none that is still to come.
+    #[test]
+    fn a_debt_is_repaid_by_periods_that_have_come(
+        server in prop::sample::select(vec![Server::Periodic, Server::Constant]),
+        budget in LEAST_BUDGET..MS, others in 1..MS, more in 1..10 * MS, gap in 0..60 * MS,
+        told in 0..80 * MS,
+    ) {
+        let used = budget + more;
+        let period = SHORTEST.max(used + others);
+        let free = used + gap;
+        let (from, length) = again(Budget::new(server, budget, period), used, used + told, free);
+        let repaid = (used / budget) * period;
+        prop_assert_eq!(from, free.max(repaid), "used {}, free from {}", used, free);
+        if free <= repaid {
+            prop_assert_eq!(length, budget - used % budget);
+        }
+    }
+}
+
 /// The least budget in the least period comes in each.
 #[test]
 fn the_least_budget_progresses() {
