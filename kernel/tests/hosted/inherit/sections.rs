@@ -173,6 +173,41 @@ fn the_most_urgent_sender_is_received_from() {
     takes_the_most_urgent::<IpcHeap<Host>>();
 }
 
+/// A receiver above all that changes takes no message of a sender that has become less urgent than
+/// another one by a change that is to be followed yet.
+fn takes_none_that_has_fallen<S: System<Port = Host>>() {
+    for polls in [None, Some(1)] {
+        let (waits, sends, receives) = (3, 4, 6);
+        let board: Board<S> = threads(receives);
+        let priority = |priority| {
+            let slot = THREAD + u64::from(waits);
+            board.succeeds(receives, system(Call::ThreadPriority, &[slot, priority]));
+        };
+        priority(11);
+        board.does(receives, sleep(TICK));
+        board.does(waits, wait_for(&board, [1, 2, 0, 0]));
+        (0..2).for_each(|_| board.does(runs(&board), send(ENDPOINT, Info(0))));
+        board.does(5, sleep(100 * TICK));
+        board.does(sends, send(ENDPOINT, Info(0)));
+        board.wait(TICK);
+        priority(6);
+        assert!(board.machine.kernel.waits.has_followers(), "a helper is to follow");
+        polls.into_iter().for_each(|polls| board.host.interrupt_after(polls));
+        board.does(receives, receive(ENDPOINT));
+        board.sees(receives, Ok(()));
+        let states = [1, 2, sends].map(|thread| board.thread(thread).state.get());
+        assert_eq!(states, [State::Sending, State::Sending, State::Ready]);
+        board.check_all();
+    }
+}
+
+#[test]
+fn a_sender_that_has_fallen_is_not_received_from() {
+    takes_none_that_has_fallen::<IpcScan<Host>>();
+    takes_none_that_has_fallen::<IpcOrdered<Host>>();
+    takes_none_that_has_fallen::<IpcHeap<Host>>();
+}
+
 /// Where senders are served as they come, a receiver above all that changes waits for no step.
 fn takes_the_first<S: System<Port = Host>>() {
     let (board, sends, receives) = receiver::<S>();
