@@ -144,11 +144,14 @@ pub enum Event {
     Wait = 31,
     /// `thread` has destroyed an object of the [`Kind`](crate::object::Kind) `argument`.
     Destroy = 32,
+    /// `thread`, or the domain with this index if `extra` is 1, runs on the reservation with index
+    /// `argument` from now on: 0 is that of its domain, or of the domain's owner.
+    Reserve = 33,
 }
 
 impl Event {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Event; 33] = [
+    pub const ALL: [Event; 34] = [
         Event::Enter,
         Event::Exit,
         Event::Switch,
@@ -182,6 +185,7 @@ impl Event {
         Event::Fail,
         Event::Wait,
         Event::Destroy,
+        Event::Reserve,
     ];
 
     /// The kind with this number.

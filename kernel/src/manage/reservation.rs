@@ -12,6 +12,7 @@ use crate::tree::Home;
 use abi::call::{Call, Setting};
 use abi::object::Resource;
 use abi::reservation::{Budget, Policy, Share, Timing, UNSERVED, Window, Words};
+use abi::trace::Event;
 use abi::{Error, Kind, Rights};
 use policies::tree::{Fallback, Frame, NodeId, NodeState, Tree, TreeError};
 
@@ -299,6 +300,8 @@ impl<P: Port> Manager<'_, P> {
         };
         self.check_cpus(leaf, domain.cpus.get())?;
         domain.reservation.set(leaf);
+        let index = reservation.map_or(0, Ref::index);
+        self.cpu.note_of(at.index() as u16, Event::Reserve, index, 1);
         Ok(())
     }
 
@@ -340,6 +343,7 @@ impl<P: Port> Manager<'_, P> {
             return Err(Error::CpuNotAllowed);
         }
         self.all.open(at).reservation.set(&self.all, leaf);
+        self.cpu.note(Event::Reserve, at, reservation.map_or(0, Ref::index), 0);
         self.caller_changed(at);
         // Among what is there it has no turn yet.
         at.turn.set(&self.all, Turn::NONE);

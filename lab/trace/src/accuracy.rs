@@ -4,6 +4,7 @@
 //! Time of programs counts, between an exit of the kernel and the next entry: what interrupts do
 //! not get in meanwhile is the latency of sections, and not a choice.
 
+use crate::reservations::On;
 use crate::{Lives, Names, State, Trace};
 use abi::reservation::Policy;
 use abi::trace::{Event, NO_THREAD};
@@ -160,9 +161,13 @@ impl Here<'_> {
     }
 
     fn rank(&self, life: usize) -> Option<Rank> {
-        let Some(leaf) = self.names.leaf_of(self.lives, life) else {
-            let level = self.lives.all[life].priority_at(self.moment)?;
-            return (level != NO_THREAD).then_some(Rank { level, plain: true, free: true });
+        let leaf = match self.names.on(self.lives, life, self.moment) {
+            On::Leaf(leaf) => leaf,
+            On::Made => return None,
+            On::Priority => {
+                let level = self.lives.all[life].priority_at(self.moment)?;
+                return (level != NO_THREAD).then_some(Rank { level, plain: true, free: true });
+            }
         };
         let path = self.names.path(leaf).into_iter().map(|one| &self.names.reservations[one]);
         let mut path = path.peekable();

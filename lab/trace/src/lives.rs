@@ -105,6 +105,9 @@ pub struct Life {
     pub priority: Option<u16>,
     /// Its priorities and the moments from which on they are known.
     priorities: Vec<(usize, u16)>,
+    /// The indices of the reservations that it was given, and the moments from which on it has
+    /// them; 0: that of its domain.
+    reservations: Vec<(usize, u32)>,
     /// What it did, in order of time and without gaps.
     pub stretches: Vec<Stretch>,
 }
@@ -119,6 +122,13 @@ impl Life {
     /// Its priorities, effective ones, with the moments from which on they are known.
     pub fn priorities(&self) -> impl Iterator<Item = (usize, u16)> {
         self.priorities.iter().copied()
+    }
+
+    /// The index of the reservation that it was given, if it has one of its own at a moment.
+    fn reservation_at(&self, moment: usize) -> Option<u32> {
+        let known = self.reservations.partition_point(|&(from, _)| from <= moment);
+        let (_, index) = self.reservations.get(known.checked_sub(1)?)?;
+        Some(*index).filter(|index| *index > 0)
     }
 
     fn set_priority(&mut self, moment: usize, priority: u16) {
@@ -174,6 +184,12 @@ impl Lives {
         lives
     }
 
+    /// How many reservations the kernel has before the manifest's: the roots of CPUs, and of the
+    /// class that all CPUs share.
+    pub(crate) fn roots(&self) -> u32 {
+        u32::from(self.cpus) + 1
+    }
+
     /// The CPU whose idle thread this is.
     pub fn idles(&self, thread: u16) -> Option<u8> {
         u8::try_from(thread).ok().filter(|cpu| *cpu < self.cpus)
@@ -191,6 +207,14 @@ impl Lives {
     /// its name.
     pub(crate) fn made(&self, life: &Life) -> Option<(u16, Option<&str>)> {
         self.made.at(life.domain?, life.born)
+    }
+
+    /// The index of the reservation that a life has of its own at a moment, or that its domain was
+    /// given by a program; none: what the manifest says.
+    pub(crate) fn reservation(&self, life: usize, moment: usize) -> Option<u32> {
+        let life = &self.all[life];
+        let of_domain = || self.made.reservation(life.domain?, life.born);
+        life.reservation_at(moment).or_else(of_domain)
     }
 
     fn introduce(&mut self, known: Introduction, born: usize) -> usize {
@@ -286,6 +310,11 @@ impl Lives {
                 let life = self.now(thread, index);
                 self.all[life].set_priority(index, moment.extra);
             }
+            Event::Reserve if moment.extra == 0 => {
+                let life = self.now(thread, index);
+                self.all[life].reservations.push((index, moment.argument));
+            }
+            Event::Reserve => self.made.reserve(thread.into(), moment.argument),
             _ => {}
         }
     }

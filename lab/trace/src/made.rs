@@ -11,6 +11,8 @@ struct One {
     /// The index of the manifest's domain that it is in.
     outermost: u16,
     name: Option<String>,
+    /// The index of the reservation that its threads run on, if not on its owner's.
+    reservation: Option<u32>,
 }
 
 /// Domains that programs have made, by index, in the order of time: an index is used again.
@@ -20,7 +22,12 @@ pub(crate) struct Made(BTreeMap<u32, Vec<One>>);
 impl Made {
     /// A domain is made.
     pub fn begin(&mut self, domain: u32, outermost: u16, born: usize) {
-        self.0.entry(domain).or_default().push(One { born, outermost, name: None });
+        self.0.entry(domain).or_default().push(One {
+            born,
+            outermost,
+            name: None,
+            reservation: None,
+        });
     }
 
     /// A part of the name of the domain that has this index now.
@@ -30,13 +37,29 @@ impl Made {
         }
     }
 
+    /// The threads of the domain that has this index now will run on a reservation.
+    pub fn reserve(&mut self, domain: u32, reservation: u32) {
+        if let Some(one) = self.0.get_mut(&domain).and_then(|all| all.last_mut()) {
+            one.reservation = Some(reservation).filter(|index| *index > 0);
+        }
+    }
+
+    /// The reservation of the domain that has this index at a moment, if it has one of its own.
+    pub fn reservation(&self, domain: u32, moment: usize) -> Option<u32> {
+        self.one(domain, moment)?.reservation
+    }
+
     /// Of the domain that has this index at a moment, if a program has made it: the index of the
     /// manifest's domain that it is in, and its name.
     pub fn at(&self, domain: u32, moment: usize) -> Option<(u16, Option<&str>)> {
+        let one = self.one(domain, moment)?;
+        Some((one.outermost, one.name.as_deref()))
+    }
+
+    fn one(&self, domain: u32, moment: usize) -> Option<&One> {
         let all = self.0.get(&domain)?;
         let later = all.partition_point(|one| one.born <= moment);
-        let one = all.get(later.checked_sub(1)?)?;
-        Some((one.outermost, one.name.as_deref()))
+        all.get(later.checked_sub(1)?)
     }
 }
 

@@ -3,6 +3,8 @@
 //! No record names a reservation. Whose threads run on which one the manifest says, and the trace
 //! says which caller waits for a server that has none: that one runs on the caller's.
 
+use crate::lives::Life;
+use crate::waits::Wait;
 use crate::{Lives, Names, State, Trace, Waits};
 use abi::reservation::{Budget, Policy, Share};
 use abi::trace::Keep;
@@ -36,6 +38,17 @@ pub(crate) struct Why {
     pub higher: bool,
 }
 
+/// What a thread runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum On {
+    /// A leaf of the manifest.
+    Leaf(usize),
+    /// One that a program has made, of which the trace tells nothing.
+    Made,
+    /// Its priority in its CPU's root.
+    Priority,
+}
+
 /// Whether a reservation has used up its budget, or that of a class that it is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Spent {
@@ -46,6 +59,9 @@ enum Spent {
     /// It has none.
     Yes,
 }
+
+/// What a leaf is called of which a trace tells that a program has made it, and no more.
+pub(crate) const MADE: &str = "a reservation that a program has made";
 
 /// What a policy is called.
 pub(crate) fn policy_name(policy: Policy) -> &'static str {
@@ -67,32 +83,31 @@ pub(crate) struct Times<'a> {
 }
 
 impl Times<'_> {
-    /// The leaf that a thread runs on at a moment: its own, or that of who waits for its answer;
-    /// none: by its priority in the root.
-    pub fn leaf(&self, thread: u16, moment: usize) -> Option<usize> {
-        if self.names.reservations.is_empty() {
-            return None;
-        }
-        let mut next = thread;
+    /// What a thread runs on at a moment: its own leaf, or that of the caller that waits for its
+    /// answer.
+    pub fn on(&self, thread: u16, moment: usize) -> On {
+        let mut next = Some(thread);
         for _ in 0..CALLERS {
-            let life = self.lives.at(next, moment)?;
-            match self.names.leaf_of(self.lives, life) {
-                Some(leaf) => return Some(leaf),
-                None => next = self.waits.caller(next, moment)?,
+            let Some(life) = next.and_then(|thread| self.lives.at(thread, moment)) else { break };
+            match self.names.on(self.lives, life, moment) {
+                On::Priority => {
+                    next = next.and_then(|thread| self.waits.caller(thread, moment));
+                }
+                leaf => return leaf,
             }
         }
-        None
+        On::Priority
     }
 
     /// Where a thread runs: the classes with the leaf, and what decides among its siblings.
     pub fn place(&self, thread: u16, moment: usize) -> Option<String> {
-        Some(self.names.place(self.leaf(thread, moment)?))
+        self.names.place_of(self.on(thread, moment))
     }
 
     /// Why a thread has the CPU while another one is ready; none: the manifest has no reservations,
     /// or it is not known what one of both is.
     pub fn why(&self, runs: u16, other: u16, moment: usize) -> Option<Why> {
-        let (ran, late) = (self.leaf(runs, moment), self.leaf(other, moment));
+        let (ran, late) = (self.on(runs, moment), self.on(other, moment));
         if self.names.reservations.is_empty() || self.lives.idles(runs).is_some() {
             return None;
         }
@@ -100,21 +115,60 @@ impl Times<'_> {
             Some(place) => place,
             None => format!("priority {}", self.priority(runs, moment)?),
         };
+        if let Some((on, because)) = self.lent(runs, moment) {
+            return Some(Why { on, because, higher: false });
+        }
         let (because, higher) = match (ran, late) {
-            (Some(ran), Some(late)) => {
+            (On::Leaf(ran), On::Leaf(late)) => {
                 self.names.decide(ran, late, |depth| self.spent(late, depth, moment))
             }
+            (On::Made, _) | (_, On::Made) => {
+                ("for a reason that the trace does not tell".to_string(), false)
+            }
             _ => {
-                let level = |leaf: Option<usize>, thread| match leaf {
-                    Some(leaf) => Some(self.names.level(leaf)),
-                    None => self.priority(thread, moment),
+                let level = |on: On, thread| match on {
+                    On::Leaf(leaf) => Some(self.names.level(leaf)),
+                    _ => self.priority(thread, moment),
                 };
-                let spent = late.map_or(Spent::No, |leaf| self.spent(leaf, 0, moment));
+                let spent = match late {
+                    On::Leaf(leaf) => self.spent(leaf, 0, moment),
+                    _ => Spent::No,
+                };
                 let (own, others) = (level(ran, runs)?, level(late, other)?);
                 by_priority(&self.names.thread(self.lives, other, moment), own, others, spent)
             }
         };
         Some(Why { on, because, higher })
+    }
+
+    /// Where a thread may run that owns what threads on other leaves wait for: on the most urgent
+    /// of these and its own. And which one waits.
+    fn lent(&self, runs: u16, moment: usize) -> Option<(String, String)> {
+        let own = self.on(runs, moment);
+        let lends = |wait: &&Wait| wait.inherits() && self.on(wait.thread, moment) != own;
+        let wait = self.waits.waiters(runs, moment).into_iter().find(lends)?;
+        let place = |thread| {
+            let on = self.on(thread, moment);
+            self.names.place_of(on).unwrap_or("its priority".to_string())
+        };
+        let on = format!("{}, or {}", place(runs), place(wait.thread));
+        let waiter = self.names.thread(self.lives, wait.thread, moment);
+        let what = self.names.what(self.lives, (wait.thread, moment), wait.what);
+        Some((on, format!("which {waiter} lends it, waiting for its {what}")))
+    }
+
+    /// Why a CPU is idle while a thread is ready, as far as that is known.
+    pub fn why_idle(&self, late: u16, moment: usize) -> Option<String> {
+        let On::Leaf(leaf) = self.on(late, moment) else { return None };
+        let name = self.names.path_name(leaf);
+        match self.spent(leaf, 0, moment) {
+            Spent::Yes => Some(format!("since {name} is out of budget")),
+            _ if self.names.policy_above(leaf) == Policy::Partitions => {
+                Some(format!("outside the windows of {name}"))
+            }
+            Spent::Perhaps => Some(format!("as {name} may be out of budget")),
+            Spent::No => None,
+        }
     }
 
     /// Whether a leaf, or a class that it is in from this depth on, has used up its budget.
@@ -138,15 +192,16 @@ impl Times<'_> {
         // Before what a trace keeps first nothing has run.
         let begun = self.trace.begun().is_some_and(|begun| begun <= from);
         let seen = begun || self.trace.keep == Keep::First;
-        let on = |life: &usize| {
-            let leaf = self.names.leaf_of(self.lives, *life);
-            leaf.is_some_and(|leaf| self.names.path(leaf).contains(&node))
+        let on = |life: usize, moment| match self.names.on(self.lives, life, moment) {
+            On::Leaf(leaf) => self.names.path(leaf).contains(&node),
+            _ => false,
         };
-        let had = (0..self.lives.all.len()).filter(on).map(|life| {
+        let had = (0..self.lives.all.len()).map(|life| {
             let stretches = &self.lives.all[life].stretches;
             let first = stretches.partition_point(|stretch| stretch.to <= from);
             let inside = stretches[first..].iter().take_while(|stretch| stretch.from < now);
             let ran = inside.filter(|stretch| stretch.state == State::Running);
+            let ran = ran.filter(|stretch| on(life, stretch.first));
             ran.map(|stretch| stretch.to.min(now) - stretch.from.max(from)).sum::<u64>()
         });
         let had = had.sum::<u64>();
@@ -165,15 +220,38 @@ impl Times<'_> {
 }
 
 impl Names {
-    /// The leaf of the manifest that a life's threads run on.
-    pub(crate) fn leaf_of(&self, lives: &Lives, life: usize) -> Option<usize> {
-        let life = &lives.all[life];
+    /// What a thread runs on at a moment by itself, whether it is called or not.
+    pub(crate) fn on(&self, lives: &Lives, life: usize, moment: usize) -> On {
+        if self.reservations.is_empty() {
+            return On::Priority;
+        }
+        if let Some(index) = lives.reservation(life, moment) {
+            let own = index.checked_sub(lives.roots()).map(|own| own as usize);
+            return match own.filter(|own| *own < self.reservations.len()) {
+                Some(leaf) => On::Leaf(leaf),
+                None => On::Made,
+            };
+        }
+        self.leaf_of(&lives.all[life], lives).map_or(On::Priority, On::Leaf)
+    }
+
+    /// The leaf of the manifest that a domain's threads run on, if a program has not changed that.
+    fn leaf_of(&self, life: &Life, lives: &Lives) -> Option<usize> {
         // What the supervisor makes has the name that the manifest gives it.
         let place = match lives.made(life) {
             Some((_, name)) => self.domains.iter().position(|domain| Some(&**domain) == name),
             None => (life.domain?.checked_sub(1)?).try_into().ok(),
         };
         self.leaves.get(place?).copied().flatten()
+    }
+
+    /// Where that is, in words; none: by its priority.
+    pub(crate) fn place_of(&self, on: On) -> Option<String> {
+        match on {
+            On::Leaf(leaf) => Some(self.place(leaf)),
+            On::Made => Some(MADE.to_string()),
+            On::Priority => None,
+        }
     }
 
     /// The class of the highest level that a reservation is in, and so on down to itself.

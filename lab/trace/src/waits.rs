@@ -95,6 +95,14 @@ struct Followed {
     servers: BTreeMap<u32, u16>,
 }
 
+impl Wait {
+    /// Whether those that it waits for have its priority, or its leaf.
+    pub(crate) fn inherits(&self) -> bool {
+        use Awaited::{InheritCondition, InheritMutex};
+        matches!(self.what, What::Words(InheritMutex | InheritCondition, _))
+    }
+}
+
 impl Waits {
     /// The waits of a trace.
     pub fn of(trace: &Trace, lives: &Lives) -> Waits {
@@ -147,13 +155,15 @@ impl Waits {
         let own = priority(thread)?;
         let waiting = self.by_thread.keys().filter_map(|other| self.at(*other, moment));
         let lends = |wait: &&Wait| {
-            let inherits = matches!(
-                wait.what,
-                What::Words(Awaited::InheritMutex | Awaited::InheritCondition, _)
-            );
-            inherits && wait.on.contains(&thread) && priority(wait.thread) == Some(own)
+            wait.inherits() && wait.on.contains(&thread) && priority(wait.thread) == Some(own)
         };
         waiting.into_iter().find(lends)
+    }
+
+    /// The waits for what a thread owns, or has to do, at a moment.
+    pub(crate) fn waiters(&self, thread: u16, moment: usize) -> Vec<&Wait> {
+        let waiting = self.by_thread.keys().filter_map(|other| self.at(*other, moment));
+        waiting.filter(|wait| wait.on.contains(&thread)).collect()
     }
 
     /// The thread that waits at a moment for the answer of this one.

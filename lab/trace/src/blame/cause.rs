@@ -94,6 +94,11 @@ pub enum Cause {
         /// Whether it is always above the thread that was late.
         higher: bool,
     },
+    /// The CPU had nothing that it could run, although the thread was ready.
+    Idle {
+        /// Why, if that is known: `since flight is out of budget`.
+        because: Option<String>,
+    },
     /// The thread itself had not yet begun to wait for its timer.
     Itself,
     /// The interrupt had not arrived yet; a thread ran, and interrupts were on.
@@ -145,6 +150,10 @@ impl fmt::Display for Cause {
             }
             Cause::Reserved { thread, on, because, .. } => {
                 write!(f, "{thread} ran on {on}, {because}")
+            }
+            Cause::Idle { because: Some(because) } => write!(f, "the CPU was idle, {because}"),
+            Cause::Idle { because: None } => {
+                f.write_str("the CPU was idle, which the trace does not explain")
             }
             Cause::Itself => f.write_str("the thread itself was not waiting yet"),
             Cause::Arrival { thread } => {

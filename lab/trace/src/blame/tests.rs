@@ -258,6 +258,80 @@ fn a_server_without_a_reservation_runs_on_that_of_its_caller() {
 }
 
 #[test]
+fn an_owner_runs_on_what_its_waiter_lends_it() {
+    let (owner, late, waiter) = (1, 2, 3);
+    let mut m = Maker::new();
+    m.thread(owner, 1, 60).thread(late, 2, 80).thread(waiter, 3, 100);
+    m.note(Event::Switch, waiter, 0, 100).exit(waiter).pass(100);
+    m.enter(waiter, 64).note(Event::Wait, waiter, crate::testing::bus(), owner);
+    m.note(Event::Block, waiter, 0, 6).switch(owner, waiter, 60).exit(owner).pass(300);
+    m.enter(owner, entry::TIMER).note(Event::Expire, late, 0, 0).note(Event::Wake, late, 0, 0);
+    m.pass(10).exit(owner).pass(700).enter(owner, 65).note(Event::Wake, waiter, 0, 0);
+    m.switch(late, owner, 80).exit(late).pass(10);
+    let trace = m.trace();
+    let expired = trace.moments.iter().find(|moment| moment.event == Event::Expire).unwrap().ns;
+    let sample = Sample { programmed: expired - 5, ran: expired + 715, thread: late };
+    let found = blame(&trace, &reserved(), &sample);
+    let lent = "load/1 ran on its priority, or urgent/fast (EDF), which high/1 lends it, waiting \
+                for its mutex 0x80000040";
+    assert_eq!(found.headline().map(|(cause, _)| cause.to_string()).as_deref(), Some(lent));
+}
+
+#[test]
+fn an_idle_cpu_beside_a_thread_that_is_ready_has_a_reason() {
+    let idle_until = |ran: u64| {
+        let mut m = Maker::new();
+        m.thread(0, 0, u16::MAX).thread(LATE, 2, 50).note(Event::Switch, LATE, 0, 50).exit(LATE);
+        m.pass(ran).enter(LATE, 0).note(Event::Block, LATE, 0, 4).switch(0, LATE, 0).exit(0);
+        m.pass(100).enter(0, entry::TIMER).note(Event::Expire, LATE, 0, 0);
+        m.note(Event::Wake, LATE, 0, 0).exit(0).pass(5_000).enter(0, entry::TIMER);
+        m.switch(LATE, 0, 50).exit(LATE).pass(10);
+        let trace = m.trace();
+        let expired = trace.moments.iter().find(|one| one.event == Event::Expire).unwrap().ns;
+        let sample = Sample { programmed: expired, ran: expired + 5_000, thread: LATE };
+        let mut names = reserved();
+        let [budget, period] = [2_000, 10_000];
+        let server = abi::reservation::Server::Periodic;
+        names.reservations[1].limit = Some(abi::reservation::Budget { server, budget, period });
+        let found = blame(&trace, &names, &sample);
+        found.headline().map(|(cause, _)| cause.to_string()).expect("something else than the path")
+    };
+    assert_eq!(idle_until(2_500), "the CPU was idle, since urgent/slow is out of budget");
+    assert_eq!(idle_until(1_800), "the CPU was idle, as urgent/slow may be out of budget");
+    assert_eq!(idle_until(300), "the CPU was idle, which the trace does not explain");
+}
+
+#[test]
+fn a_thread_runs_on_the_reservation_that_it_was_given_last() {
+    let mut m = Maker::new();
+    m.thread(1, 1, 100).thread(2, 2, 100);
+    // Behind the roots of one CPU and of all CPUs the manifest's begin.
+    m.note(Event::Reserve, 2, 2 + 2, 0).note(Event::Reserve, 1, 2 + 1, 0).pass(10);
+    m.note(Event::Reserve, 2, 2 + 3, 0).pass(10).note(Event::Reserve, 2, 0, 0).pass(10);
+    // A domain that a program makes, and gives a reservation before it has threads.
+    m.note(Event::Domain, 2, 4, 2).note(Event::Reserve, 4, 2 + 2, 1).thread(5, 4, 1);
+    let trace = m.trace();
+    let (lives, names) = (crate::Lives::of(&trace, &reserved()), reserved());
+    let waits = crate::Waits::of(&trace, &lives);
+    let times =
+        crate::reservations::Times { trace: &trace, names: &names, lives: &lives, waits: &waits };
+    let given = |thread, which: usize| {
+        let of_it = |moment: &&crate::Moment| {
+            (moment.event, moment.thread, moment.extra) == (Event::Reserve, thread, 0)
+        };
+        let moment = trace.moments.iter().filter(of_it).nth(which).expect("it was given one");
+        let at = trace.moments.iter().position(|one| std::ptr::eq(one, moment)).unwrap();
+        times.place(thread, at)
+    };
+    assert_eq!(given(2, 0).as_deref(), Some("urgent/fast (EDF)"));
+    assert_eq!(given(1, 0).as_deref(), Some("urgent/slow (EDF)"));
+    assert_eq!(given(2, 1).as_deref(), Some("a reservation that a program has made"));
+    assert_eq!(given(2, 2).as_deref(), Some("urgent/slow (EDF)"), "that of its domain again");
+    let last = times.place(5, trace.moments.len() - 1);
+    assert_eq!(last.as_deref(), Some("urgent/fast (EDF)"));
+}
+
+#[test]
 fn a_thread_that_did_not_wait_is_late_by_itself() {
     let mut m = Maker::new();
     m.thread(1, 1, 100).note(Event::Switch, 1, 0, 100).exit(1).pass(1000).enter(1, 5).exit(1);

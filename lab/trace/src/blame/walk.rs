@@ -177,6 +177,9 @@ impl<'a> Walk<'a> {
 
     /// A thread ran although the sample's was ready, or would have been.
     fn ahead(&self, thread: u16, at: usize) -> Cause {
+        if self.lives.idles(thread).is_some() {
+            return Cause::Idle { because: self.times().why_idle(self.sample.thread, at) };
+        }
         let named = self.named(thread, at);
         if let Some(Why { on, because, higher }) = self.times().why(thread, self.sample.thread, at)
         {

@@ -4,7 +4,7 @@ use super::queues::Queues;
 use super::tracks;
 use super::writer::{Draft, Writer};
 use crate::lives::{Lives, State, Stretch};
-use crate::reservations::{Times, policy_name};
+use crate::reservations::{MADE, On, Times, policy_name};
 use crate::timeline::{error_name, point_name};
 use crate::{Entry, Moment, Names, Sections, Trace, Waits, What};
 use abi::trace::{Awaited, Event, NO_THREAD, Undone, Way};
@@ -136,8 +136,10 @@ impl Scene<'_> {
     /// priority in its CPU's root.
     fn on(&self, draft: Draft, thread: u16, index: usize, priority: Option<u16>) -> Draft {
         let Scene { trace, names, lives, waits, .. } = *self;
-        let Some(leaf) = (Times { trace, names, lives, waits }).leaf(thread, index) else {
-            return draft.number("prio", prio(priority));
+        let leaf = match (Times { trace, names, lives, waits }).on(thread, index) {
+            On::Leaf(leaf) => leaf,
+            On::Made => return draft.text("leaf", MADE.to_string()),
+            On::Priority => return draft.number("prio", prio(priority)),
         };
         draft
             .number("prio", prio(Some(names.level(leaf))))

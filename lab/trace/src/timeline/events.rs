@@ -93,6 +93,11 @@ fn waiting(
             let what = names.what(lives, (moment.thread, index), wait.what);
             Some(format!("{} ends the wait of {who} for {what}", name(by)))
         }
+        Event::Reserve if moment.extra == 0 => {
+            let on = names.on(lives, lives.at(moment.thread, index)?, index);
+            let place = names.place_of(on).unwrap_or("its priority".to_string());
+            Some(format!("{who} runs on {place} from now on"))
+        }
         Event::Priority => {
             let lender = name(waits.lender(lives, moment.thread, index)?.thread);
             Some(format!("{who} runs with the priority of {lender}, {}", moment.extra))

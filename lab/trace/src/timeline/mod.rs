@@ -6,6 +6,7 @@ mod events;
 
 pub(crate) use events::{error_name, point_name};
 
+use crate::reservations::On;
 use crate::{Lives, Names, Sections, State, Trace};
 use bars::Bar;
 
@@ -73,7 +74,8 @@ pub fn timeline(trace: &Trace, names: &Names, view: &View) -> String {
     let (lives, sections) = (Lives::of(trace, names), Sections::of(trace));
     let mut window = Window { from, to, columns: 1 };
     let (chosen, others) = choose(&lives, names, window, view.threads);
-    let titles: Vec<String> = chosen.iter().map(|&life| title(&lives, names, life)).collect();
+    let titles: Vec<String> =
+        chosen.iter().map(|&life| title(&lives, names, life, window)).collect();
     let cpus: Vec<String> = trace.held().map(|cpu| format!("CPU {cpu}")).collect();
     let widest = titles.iter().chain(&cpus).map(|title| title.chars().count()).max().unwrap_or(0);
     let width = view.width.clamp(LEAST_COLUMNS, MOST_COLUMNS);
@@ -92,7 +94,7 @@ pub fn timeline(trace: &Trace, names: &Names, view: &View) -> String {
         text += &format!("... and {others} more {threads}, less busy\n");
     }
     text += &wrapped(bars::LEGEND, width, "         ");
-    text += &wrapped(&reserved(&lives, names, &chosen), width, "         ");
+    text += &wrapped(&reserved(&lives, names, &chosen, window), width, "         ");
     text + &wrapped(&events::list(trace, names, &lives, window, view.events), width, EVENT_INDENT)
 }
 
@@ -119,25 +121,36 @@ fn line(title: &str, width: usize, bar: &str) -> String {
     format!("{title:<width$}  {bar}").trim_end().to_string() + "\n"
 }
 
-/// Where threads run that have reservations, a line for each.
-fn reserved(lives: &Lives, names: &Names, chosen: &[usize]) -> String {
+/// Where threads run that have reservations at the end of the window, a line for each.
+fn reserved(lives: &Lives, names: &Names, chosen: &[usize], window: Window) -> String {
     let line = |life: &usize| {
-        let place = names.place(names.leaf_of(lives, *life)?);
+        let place = names.place_of(on(lives, names, *life, window))?;
         Some(format!("{} runs on {place}\n", names.life(lives, *life)))
     };
     chosen.iter().filter_map(line).collect()
 }
 
+/// What a thread runs on by itself in what it does last in the window.
+fn on(lives: &Lives, names: &Names, life: usize, window: Window) -> On {
+    let stretches = &lives.all[life].stretches;
+    let behind = stretches.partition_point(|stretch| stretch.from <= window.to);
+    let last = stretches.get(behind.saturating_sub(1)).map_or(0, |stretch| stretch.first);
+    names.on(lives, life, last)
+}
+
 /// A thread's priority, or that of what it runs on in its CPU's root.
-fn level(lives: &Lives, names: &Names, life: usize) -> Option<u16> {
-    let leaf = names.leaf_of(lives, life).map(|leaf| names.level(leaf));
-    leaf.or(lives.all[life].priority)
+fn level(lives: &Lives, names: &Names, life: usize, window: Window) -> Option<u16> {
+    match on(lives, names, life, window) {
+        On::Leaf(leaf) => Some(names.level(leaf)),
+        On::Made => None,
+        On::Priority => lives.all[life].priority,
+    }
 }
 
 /// A thread's name with its priority.
-fn title(lives: &Lives, names: &Names, life: usize) -> String {
+fn title(lives: &Lives, names: &Names, life: usize, window: Window) -> String {
     let name = names.life(lives, life);
-    let priority = match level(lives, names, life) {
+    let priority = match level(lives, names, life, window) {
         Some(priority) if priority != abi::trace::NO_THREAD => format!(" {priority}"),
         _ => String::new(),
     };
@@ -172,7 +185,7 @@ fn choose(lives: &Lives, names: &Names, window: Window, most: usize) -> (Vec<usi
     let others = busy.len().saturating_sub(most);
     busy.truncate(most);
     let mut chosen: Vec<usize> = busy.into_iter().map(|(_, index)| index).collect();
-    chosen.sort_by_key(|&index| (std::cmp::Reverse(level(lives, names, index)), index));
+    chosen.sort_by_key(|&index| (std::cmp::Reverse(level(lives, names, index, window)), index));
     (chosen, others)
 }
 
