@@ -34,6 +34,8 @@ layout! {
     kernel_cpus,
     /// The first thread's address, and how many places there are.
     kernel_threads,
+    /// The first endpoint's address, and how many places there are.
+    kernel_endpoints,
     /// How many interrupts exist, in 4 bytes.
     kernel_interrupts,
     /// Bytes of a CPU.
@@ -84,6 +86,12 @@ layout! {
     domain_name,
     /// The domain that owns it, or 0.
     domain_owner,
+    /// Bytes of an endpoint's place.
+    endpoint_size,
+    /// Whether the place holds an endpoint, as of a thread.
+    endpoint_life,
+    /// How many messages were given up there before they were received, in 4 bytes.
+    endpoint_given_up,
     /// The index of an endpoint's place, in 4 bytes.
     endpoint_index,
     /// The same of a notification.

@@ -6,7 +6,7 @@ use abi::log::{
     HEADER_WORDS, Level, MAGIC, NUMBER, RECORD_WORDS, SHAPE, Shape, TEXT, TIME, WORD_BOOT, WORD_HZ,
     WORD_LINES, WORD_MAGIC,
 };
-use manifest::System;
+use manifest::{Domain, Memory, System};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -34,9 +34,29 @@ pub struct Logs {
 
 /// Reads the logs of a system from what a run has left, down to a level.
 pub fn read(memories: &BTreeMap<String, Vec<u8>>, system: &System, least: Level) -> Logs {
+    read_in(memories, system, least, System::log_of)
+}
+
+/// Reads what programs have left of their panics, in their logs or what stands in for those.
+pub fn read_panics(memories: &BTreeMap<String, Vec<u8>>, system: &System) -> Vec<Line> {
+    read_in(memories, system, Level::Error, place_of_panics).lines
+}
+
+/// The memory in which a domain's program leaves why it panicked.
+fn place_of_panics<'a>(system: &'a System, domain: &Domain) -> Option<&'a Memory> {
+    system.log_of(domain).or_else(|| system.panics_of(domain))
+}
+
+/// Reads what is laid out as logs in the memories of domains.
+fn read_in(
+    memories: &BTreeMap<String, Vec<u8>>,
+    system: &System,
+    least: Level,
+    place: for<'a> fn(&'a System, &Domain) -> Option<&'a Memory>,
+) -> Logs {
     let mut logs = Logs::default();
     for domain in &system.domains {
-        let left = system.log_of(domain).and_then(|memory| memories.get(&memory.name));
+        let left = place(system, domain).and_then(|memory| memories.get(&memory.name));
         let Some(log) = left.and_then(|bytes| Log::open(bytes)) else { continue };
         let records: Vec<_> = log.records().collect();
         let lost = log.word(WORD_LINES).saturating_sub(records.len() as u64);

@@ -27,6 +27,7 @@ mod scratch;
 mod symbols;
 mod systems;
 mod tidy;
+mod unreceived;
 mod waits;
 mod workspace;
 

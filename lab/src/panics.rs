@@ -1,8 +1,8 @@
-//! What programs have said of their panics: in their logs, whose lines begin with the reason and
-//! end in a short place, and on the console, where a program in Rust or C says first where.
+//! What programs have said of their panics: in their logs or what stands in for those, whose lines
+//! begin with the reason and end in a short place, and on the console, where a program in Rust or C
+//! says first where.
 
 use crate::logs;
-use abi::log::Level;
 use manifest::System;
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub struct Panics {
 impl Panics {
     /// Those of which logs and a console tell.
     pub fn told(console: &str, memories: &BTreeMap<String, Vec<u8>>, system: &System) -> Panics {
-        let lines = logs::read(memories, system, Level::Error).lines;
+        let lines = logs::read_panics(memories, system);
         let logged = lines.into_iter().filter_map(|line| {
             let (reason, place) = line.text.strip_prefix(LOGGED)?.rsplit_once(", at ")?;
             let (reason, place) = (reason.to_string(), place.to_string());

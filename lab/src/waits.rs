@@ -87,7 +87,7 @@ impl Objects {
 }
 
 /// What a thread was doing at the end of a run that did not come to an end of its own.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Wait {
     /// The name of its domain, as in a fault.
     pub domain: String,

@@ -10,6 +10,7 @@ use crate::port::{CachePadding, Lock, Port};
 use abi::futex::HELPERS;
 use abi::object::Resource;
 use cells::Cell;
+use core::mem::offset_of;
 use locks::ObjectLock;
 
 /// What can be reached by an endpoint's name.
@@ -35,7 +36,9 @@ pub struct Endpoint<P: Port> {
     pub queued: Cell<u32>,
     /// How many threads serve it, or have done so until they ended.
     pub served: Cell<u32>,
-    /// Those.
+    /// How many messages were given up before they were received, for instance at a deadline.
+    pub given_up: Cell<u32>,
+    /// The threads that serve it.
     servers: [Cell<Option<Weak<Thread<P>>>>; HELPERS],
     /// The turnstile of those that are blocked sending and lend the servers their priorities.
     pub turnstile: Cell<Option<Ref<Thread<P>>>>,
@@ -44,6 +47,9 @@ pub struct Endpoint<P: Port> {
 }
 
 impl<P: Port> Endpoint<P> {
+    /// Where a debugger finds how many messages were given up.
+    pub const GIVEN_UP: usize = offset_of!(Self, given_up);
+
     /// Threads blocked receiving.
     #[inline(always)]
     pub fn receivers(&self) -> &List<Thread<P>, Waiting> {
@@ -94,6 +100,7 @@ impl<P: Port> Endpoint<P> {
             arrivals: Cell::new(0),
             queued: Cell::new(0),
             served: Cell::new(0),
+            given_up: Cell::new(0),
             servers: [const { Cell::new(None) }; HELPERS],
             turnstile: Cell::new(None),
             _padding: CachePadding::<P>::default(),

@@ -154,8 +154,12 @@ pub fn environment(system: &System, domain: &Domain) -> String {
     }
     for (map, address) in domain.maps.iter().zip(map_addresses(system, domain)) {
         let Memory { name, bytes, .. } = &system.memories[map.memory];
-        let is_log = system.log_of(domain).is_some_and(|log| log.name == *name);
-        let key = if is_log { "log".to_string() } else { format!("mem.{name}") };
+        let is = |memory: Option<&Memory>| memory.is_some_and(|memory| memory.name == *name);
+        let key = match () {
+            () if is(system.log_of(domain)) => "log".to_string(),
+            () if is(system.panics_of(domain)) => "panics".to_string(),
+            () => format!("mem.{name}"),
+        };
         let _ = writeln!(text, "{key}={address:x}:{bytes:x}");
     }
     for (name, value) in &domain.args {

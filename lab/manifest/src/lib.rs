@@ -13,6 +13,7 @@ mod domain;
 mod elf;
 mod inventory;
 mod layout;
+mod logs;
 mod owned;
 mod problem;
 mod program;

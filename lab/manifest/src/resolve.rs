@@ -190,6 +190,7 @@ fn general(values: &Values, manifest: &Manifest) -> Result<System, Problem> {
             .is_none_or(|given| given.required != Some(false)),
         trace: None,
         accounts: None,
+        panics: Vec::new(),
         source: values.source.clone(),
     })
 }

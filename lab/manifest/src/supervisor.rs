@@ -207,10 +207,12 @@ fn held(system: &System, number: usize, child: &Domain) -> Vec<Capability> {
     if let Some(leaf) = child.reservation {
         held.push(cap(&leaf_name(child), Target::Reservation(leaf), Rights::RESERVE, 0));
     }
-    for map in &child.maps {
-        let name = map_name(child, &system.memories[map.memory].name);
-        held.push(cap(&name, Target::Memory(map.memory), map.rights, 0));
-    }
+    held.extend(
+        child
+            .maps
+            .iter()
+            .map(|map| for_map(child, &system.memories[map.memory].name, map.memory, map.rights)),
+    );
     let copied = |own: &Capability| Capability {
         name: cap_name(child, &own.name),
         rights: own.rights.or(Rights::COPY),
@@ -219,6 +221,11 @@ fn held(system: &System, number: usize, child: &Domain) -> Vec<Capability> {
     };
     held.extend(child.caps.iter().map(copied));
     held
+}
+
+/// What the supervisor holds for a memory that a child maps.
+pub fn for_map(child: &Domain, name: &str, memory: usize, rights: Rights) -> Capability {
+    cap(&map_name(child, name), Target::Memory(memory), rights, 0)
 }
 
 /// The supervisor's names for what it holds for a child: the image, the notification that is told,

@@ -78,6 +78,9 @@ pub struct System {
     pub trace: Option<Trace>,
     /// Index of the memory in which the kernel leaves what reservations have had.
     pub accounts: Option<usize>,
+    /// Indices of the memories in which programs without a log and a console leave why they
+    /// panicked.
+    pub panics: Vec<usize>,
     /// The manifest, for problems that show up later.
     pub source: Source,
     /// Where the manifest gives the machine's memory.
@@ -170,23 +173,6 @@ impl System {
         let name = control::free(wish, taken);
         self.memories.push(Memory { name: name.clone(), bytes, host: true });
         name
-    }
-
-    /// Gives each domain that has a log a memory for it, which it finds mapped last.
-    pub(crate) fn add_logs(&mut self) {
-        for index in 0..self.domains.len() {
-            let Some(bytes) = self.domains[index].log else { continue };
-            let memory = self.memories.len();
-            self.add_memory(&format!("log-{}", self.domains[index].name), bytes);
-            let rights = Rights::READ.or(Rights::WRITE);
-            self.domains[index].maps.push(Map { memory, rights });
-        }
-    }
-
-    /// The memory with a domain's log.
-    pub fn log_of(&self, domain: &Domain) -> Option<&Memory> {
-        let map = domain.log.and_then(|_| domain.maps.last());
-        map.map(|map| &self.memories[map.memory])
     }
 }
 

@@ -90,7 +90,7 @@ fn print_json(value: &impl Serialize) {
 }
 
 /// The usual ending of a count: `1 finding`, `2 findings`.
-fn counted(count: usize, what: &str) -> String {
+pub fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 

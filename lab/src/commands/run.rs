@@ -1,5 +1,6 @@
 //! `run`: boots a system and attaches its console.
 
+mod ending;
 mod latency;
 mod responses;
 
@@ -14,13 +15,15 @@ use crate::gdb::Session;
 use crate::image::{self, Extra, Images};
 use crate::live::Registration;
 use crate::logs::{self, Line, Logs};
-use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome, STUCK, Simulation};
+use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome, Simulation};
 use crate::restarts::{self, Restarts};
 use crate::systems;
+use crate::unreceived::{self, Unreceived};
 use crate::waits::{self, Wait};
 use abi::log::Level;
 use abi::trace::Keep;
 use anyhow::{Result, bail};
+use ending::Ending;
 use latency::Latencies;
 use manifest::{Control, System, TREE};
 use responses::Responses;
@@ -34,17 +37,8 @@ const TRACE: u64 = 32 << 20;
 /// Seconds that a system may run that gets no input from a terminal.
 const UNATTENDED: u64 = 60;
 
-/// Threads that people are told of at the end of a run that did not come to one of its own.
-const WAITS: usize = 100;
-
 /// Nanoseconds.
 const SECOND: u64 = 1_000_000_000;
-
-/// What the kernel's last words begin with.
-const PANIC: &str = "KERNEL PANIC: ";
-
-/// What a line of addresses begins with, which the backtrace spells out.
-const ADDRESSES: &str = "backtrace:";
 
 /// Boots a system.
 pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
@@ -67,6 +61,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let memory = is_traced.then(|| system.add_trace(TRACE, Keep::First));
     let control = run.control.then(|| system.add_control());
     let left = system.add_accounts();
+    system.add_panics();
     let images = build(run, machine, &system)?;
     let enter = |it| registration(run, (&system, &images), &it, machine);
     let control = control.map(enter).transpose()?;
@@ -98,13 +93,18 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let plot = run.plot.as_deref();
     responses.iter().try_for_each(|all| all.draw(plot, &system.name, machine.name()))?;
     let responses = responses.as_ref();
-    let waits = waits::told(&outcome.threads, &system, &images);
+    let waits = match outcome.exit {
+        Exit::Done(_) => Vec::new(),
+        _ => waits::told(&outcome.threads, &system, &images),
+    };
+    let unreceived = unreceived::told(&outcome, &system, &images);
     let told = Told {
         faults: &faults,
         restarts: &restarts,
         logs: &logs,
         accounts: &accounts,
         waits: &waits,
+        unreceived: &unreceived,
         responses,
         latencies: latencies.as_ref(),
     };
@@ -306,6 +306,7 @@ struct Told<'a> {
     logs: &'a Logs,
     accounts: &'a Accounts,
     waits: &'a [Wait],
+    unreceived: &'a [Unreceived],
     responses: Option<&'a Responses>,
     latencies: Option<&'a Latencies>,
 }
@@ -314,12 +315,7 @@ struct Told<'a> {
 fn show_outcome(outcome: &Outcome, seed: Option<u64>, told: &Told) {
     show_logs(told.logs);
     eprint!("{}{}", told.restarts, told.accounts);
-    told.faults.iter().for_each(|fault| eprint!("{fault}"));
-    told.waits.iter().take(WAITS).for_each(|wait| eprint!("{wait}"));
-    if let Some(more) = told.waits.len().checked_sub(WAITS).filter(|more| *more > 0) {
-        eprintln!("and {} more", counted(more, "thread"));
-    }
-    show_end(outcome, seed);
+    eprint!("{}", Ending { outcome, seed, told });
 }
 
 fn print_outcome(system: &str, machine: &dyn Machine, board: &str, outcome: &Outcome, told: &Told) {
@@ -345,6 +341,7 @@ fn print_outcome(system: &str, machine: &dyn Machine, board: &str, outcome: &Out
         "log": told.logs,
         "accounts": told.accounts,
         "waits": told.waits,
+        "unreceived": told.unreceived,
         "responses": told.responses.map(Responses::document),
         "latency": told.latencies.map(Latencies::document),
         "console": outcome.console,
@@ -365,35 +362,6 @@ fn show_logs(logs: &Logs) {
         let first = format!("  {seconds:>4}.{rest:09} {level:<5} {domain:<width$} ");
         eprint!("{}", wrapped(text, &first, &" ".repeat(first.len())));
     }
-}
-
-/// Says how an attached run ended; its console has been seen, but for what the twin's kernel says
-/// when it panics.
-fn show_end(outcome: &Outcome, seed: Option<u64>) {
-    match &outcome.exit {
-        Exit::Done(0) => {}
-        Exit::Done(status) => eprintln!("the system shut itself down with status {status}"),
-        Exit::Panic => eprintln!("{}", panicked(outcome, seed)),
-        Exit::Hang => eprintln!("the system was still running at the timeout and was ended"),
-        Exit::Interrupted => eprintln!("\ninterrupted"),
-        Exit::Stuck => eprintln!("error: {STUCK}"),
-        Exit::Emulator(what) => eprintln!("error: {what}"),
-    }
-    if !outcome.backtrace.is_empty() {
-        eprintln!("backtrace:");
-        outcome.backtrace.iter().for_each(|frame| eprintln!("  {frame}"));
-    }
-}
-
-/// What the kernel said when it panicked, and how to see it again.
-fn panicked(outcome: &Outcome, seed: Option<u64>) -> String {
-    let said = outcome.console.rsplit_once(PANIC).map(|(_, said)| said);
-    let said = said.into_iter().flat_map(str::lines).filter(|line| !line.starts_with(ADDRESSES));
-    let said = said.map(|line| format!("\n  {}", line.trim())).collect::<String>();
-    let again = seed.map_or(String::new(), |seed| {
-        format!("\nseed {seed}: the same command with --seed {seed} repeats it exactly")
-    });
-    format!("the kernel panicked:{said}{again}")
 }
 
 /// The seed of a machine that repeats exactly.

@@ -5,7 +5,9 @@ use super::memory::{SharedFile, WORD, word_at};
 use super::outcome::{Exit, Outcome, kernel_name};
 use super::standing::Standing;
 use super::watch::Watch;
-use super::{Emulator, Launch, Machine, Plugin, Remains, Samples, Sampling, Simulation, twin};
+use super::{
+    Doing, Emulator, Launch, Machine, Plugin, Remains, Samples, Sampling, Simulation, twin,
+};
 use crate::failure::{did_you_mean, interrupted, usage};
 use crate::image::{self, Images};
 use crate::leash;
@@ -192,7 +194,7 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
     let watch = Watch::of(Some(standing()?), launch.cpus);
     let (exit, console) = follow(emulator, &launch, boot.console, boot.timeout, watch)?;
     drop(entered);
-    let threads = if waits(&exit) { standing()?.threads() } else { Ok(Vec::new()) };
+    let (given_up, threads) = left_by(&standing()?, &exit);
     let mut memories = BTreeMap::new();
     let mut findings = Vec::new();
     let done = matches!(exit, Exit::Done(_));
@@ -233,16 +235,24 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
         kernel,
         backtrace,
         findings,
-        // If the kernel has not come so far that it has threads, there are none to tell of.
-        threads: threads.unwrap_or_default(),
+        threads,
+        given_up,
         log,
         samples,
     })
 }
 
-/// Whether a run has ended without an end of its own.
-fn waits(exit: &Exit) -> bool {
-    matches!(exit, Exit::Hang | Exit::Stuck)
+/// What was given up, and what each thread was doing, if that is to be told. If the
+/// kernel has not come so far that it has threads, there are none to tell of.
+fn left_by(standing: &Standing, exit: &Exit) -> (Vec<(u32, u32)>, Vec<Doing>) {
+    let waits = matches!(exit, Exit::Hang | Exit::Stuck);
+    if !waits && !matches!(exit, Exit::Done(_)) {
+        return (Vec::new(), Vec::new());
+    }
+    let given_up = standing.given_up().unwrap_or_default();
+    let tells = waits || !given_up.is_empty();
+    let threads = if tells { standing.threads() } else { Ok(Vec::new()) };
+    (given_up, threads.unwrap_or_default())
 }
 
 /// Nanoseconds for which one of several CPUs runs that do not idle, where all share one clock.

@@ -42,8 +42,12 @@ pub struct Outcome {
     pub backtrace: Vec<String>,
     /// What was found in its page tables, if they were to be judged.
     pub findings: Vec<Finding>,
-    /// What each thread was doing, if the run did not come to an end of its own.
+    /// What each thread was doing, if the run did not come to an end of its own, or a message was
+    /// given up.
     pub threads: Vec<Doing>,
+    /// By the index of an endpoint, how many messages were given up there before they were
+    /// received; none that has no such.
+    pub given_up: Vec<(u32, u32)>,
     /// The kernel's primitive steps as words, if it kept a log of them.
     pub log: Vec<u64>,
     /// Where the time went, if the kernel took samples.
@@ -63,6 +67,7 @@ impl Outcome {
             backtrace: Vec::new(),
             findings: Vec::new(),
             threads: Vec::new(),
+            given_up: Vec::new(),
             log: Vec::new(),
             samples: None,
         }

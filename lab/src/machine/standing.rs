@@ -67,6 +67,21 @@ impl<'a> Standing<'a> {
         Ok(all)
     }
 
+    /// By the index of an endpoint, how many messages were given up there before they were
+    /// received; none that has no such.
+    pub fn given_up(&self) -> Result<Vec<(u32, u32)>> {
+        let address = self.word(self.root)? + self.layout.kernel_endpoints;
+        let (first, places) = (self.word(address)?, self.word(address + WORD as u64)?);
+        let mut all = Vec::new();
+        for at in (0..places).map(|place| first + place * self.layout.endpoint_size) {
+            let count = self.half(at + self.layout.endpoint_given_up)?;
+            if count > 0 && self.byte(at + self.layout.endpoint_life)? == LIVE {
+                all.push((self.half(at + self.layout.endpoint_index)?, count));
+            }
+        }
+        Ok(all)
+    }
+
     /// Whether no CPU runs a thread or has a timer that will interrupt, and no device interrupts.
     pub fn idles(&self) -> Result<bool> {
         let kernel = self.kernel()?;

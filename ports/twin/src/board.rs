@@ -11,7 +11,7 @@ use crate::order::NEVER;
 use crate::paging::walk;
 use crate::port::Twin;
 use crate::processor::Stance;
-use crate::run::{End, Options, lengthen};
+use crate::run::{End, Options, ended_by, lengthen};
 use crate::signals::Refusal;
 use crate::standing;
 use abi::call::{Call, NOTHING};
@@ -36,6 +36,7 @@ use kernel::variant::Variant;
 use rt::arch::hosted::{Instruction, LENGTH, PROBING, RUNNING, Start};
 use std::cell::RefCell;
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// A CPU that runs a kernel and its programs.
@@ -198,10 +199,14 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
             kernel.cpus.get().iter().map(|cpu| Board { machine: Machine { kernel, cpu }, ..board });
         let end = match G::SMP {
             true => cpus::run(twin, boards.map(|board| move || board.go())),
-            false => board.go(),
+            // A shutdown unwinds to here, where the kernel still stands.
+            false => catch_unwind(AssertUnwindSafe(|| board.go())).unwrap_or_else(ended_by),
         };
-        if !matches!(end, End::Done(_) | End::Panic(_)) {
-            twin.threads.replace(standing::threads(machine));
+        if !matches!(end, End::Panic(_)) {
+            twin.given_up.replace(standing::given_up(machine));
+            if !matches!(end, End::Done(_)) || !twin.given_up.borrow().is_empty() {
+                twin.threads.replace(standing::threads(machine));
+            }
         }
         end
     }

@@ -108,6 +108,8 @@ pub struct Hardware {
     pub most_blocked: Cell<u32>,
     /// What each thread was doing at the end, if the run did not come to one of its own.
     pub threads: RefCell<Vec<Doing>>,
+    /// At the end, how many messages were given up, by the index of an endpoint.
+    pub given_up: RefCell<Vec<(u32, u32)>>,
     /// Coroutines of threads that were destroyed or restarted.
     pub dead: RefCell<Vec<u32>>,
     /// Functions that further threads begin with.
@@ -148,6 +150,7 @@ impl Hardware {
             limit: options.limit,
             most_blocked: Cell::new(0),
             threads: RefCell::default(),
+            given_up: RefCell::default(),
             dead: RefCell::default(),
             functions: Functions::new(b"\0\0\0\0FUNC"),
             handlers: Functions::new(b"\0\0\0\0VISI"),

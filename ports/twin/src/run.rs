@@ -121,6 +121,7 @@ pub fn run(run: &Run) -> Outcome {
         sections: twin.sections.get(),
         barriers: twin.barriers.get(),
         threads: twin.threads.take(),
+        given_up: twin.given_up.take(),
         shared: twin.lines.as_ref().map(Lines::shared).unwrap_or_default(),
     }
 }

@@ -108,6 +108,17 @@ struct giusto_memory giusto_find_memory(const char *name)
     return memory;
 }
 
+struct giusto_memory giusto_panics(void)
+{
+    struct giusto_memory memory = {NULL, 0};
+    uint64_t values[2];
+    if (pair("log", "", 16, values) || pair("panics", "", 16, values)) {
+        memory.words = (volatile uint64_t *)(uintptr_t)values[0];
+        memory.bytes = values[1];
+    }
+    return memory;
+}
+
 struct giusto_memory giusto_memory(const char *name)
 {
     struct giusto_memory memory = giusto_find_memory(name);

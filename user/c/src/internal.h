@@ -24,6 +24,9 @@ __attribute__((noreturn)) void giusto_wait_for_ever(void);
 /* The endpoint that takes the faults of a supervised program; `GIUSTO_NOTHING` if it is not. */
 giusto_slot giusto_fault_handler(void);
 
+/* Where a panic leaves its reason: the log, or what stands in for it; empty if there is neither. */
+struct giusto_memory giusto_panics(void);
+
 /* Tells the supervisor, if there is one, that the program has ended. */
 void giusto_tell_end(void);
 

@@ -180,6 +180,14 @@ impl Env {
         Log::open(place.map(|(address, bytes)| Words::at(address, bytes)))
     }
 
+    /// Where the reason of a panic stays: the domain's log, or what stands in for it where there is
+    /// neither a log nor a console.
+    pub(crate) fn panics(&self) -> Log {
+        let place = env::get(self.text, "log").or_else(|| env::get(self.text, "panics"));
+        let place = place.and_then(|place| env::pair(place, 16));
+        Log::open(place.map(|(address, bytes)| Words::at(address, bytes)))
+    }
+
     /// The console, silent if the program has none.
     pub fn console(&self) -> Console {
         Console::new(self.find_cap("console").unwrap_or(Slot::NONE))

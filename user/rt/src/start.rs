@@ -60,12 +60,12 @@ mod panic {
         let env = environment();
         if let Some(why) = Why::of_panic(env, info.message()) {
             println!(env.console(), "{}: {why}", env.name());
-            error!(env.log(), "{why}");
+            error!(env.panics(), "{why}");
         }
         println!(env.console(), "{}: {info}", env.name());
         if let Some(place) = info.location() {
             let (file, place) = (place.file(), [place.line(), place.column()]);
-            error!(env.log(), "{}", Panicked { reason: info.message(), file, place });
+            error!(env.panics(), "{}", Panicked { reason: info.message(), file, place });
         }
         let place = info.location().map_or(0, |place| core::ptr::from_ref(place).addr() as u64);
         if let Some(system) = env.find_cap("system") {

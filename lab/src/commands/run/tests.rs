@@ -88,24 +88,56 @@ fn a_seed_that_would_mean_nothing_is_refused() {
 
 #[test]
 fn a_panic_is_told_with_its_message_and_how_to_repeat_it() {
-    let outcome = Outcome {
-        machine: "twin",
-        exit: Exit::Panic,
-        console: "guest: hello\nKERNEL PANIC: a blocked thread made a call\n  at \
-                  ipc.rs:7\nbacktrace: 0x10\n"
-            .to_string(),
-        memories: Default::default(),
-        kernel: String::new(),
-        backtrace: Vec::new(),
-        findings: Vec::new(),
-        threads: Vec::new(),
-        log: Vec::new(),
-        samples: None,
-    };
+    let console = "guest: hello\nKERNEL PANIC: a blocked thread made a call\n  at \
+                   ipc.rs:7\nbacktrace: 0x10\n";
+    let outcome = Outcome::made_up(Exit::Panic, console);
     assert_eq!(
-        panicked(&outcome, Some(423)),
+        ending::panicked(&outcome, Some(423)),
         "the kernel panicked:\n  a blocked thread made a call\n  at ipc.rs:7\n\
          seed 423: the same command with --seed 423 repeats it exactly"
     );
-    assert!(!panicked(&outcome, None).contains("seed"));
+    assert!(!ending::panicked(&outcome, None).contains("seed"));
+}
+
+#[test]
+fn the_last_line_is_the_reason_of_the_end() {
+    let fault = |expected| Fault {
+        domain: "pump".to_string(),
+        thread: None,
+        expected,
+        program: None,
+        what: "pump panicked: too hot, at pump.rs:7:5".to_string(),
+        at: Vec::new(),
+    };
+    let wait = Wait {
+        domain: "fan".to_string(),
+        thread: None,
+        index: 2,
+        state: "receiving",
+        awaited: "`door`".to_string(),
+        timed: false,
+    };
+    let lines = |exit, faults: &[Fault]| {
+        let outcome = Outcome::made_up(exit, "");
+        let told = Told {
+            faults,
+            restarts: &Restarts::default(),
+            logs: &Logs::default(),
+            accounts: &Accounts::default(),
+            waits: std::slice::from_ref(&wait),
+            unreceived: &[],
+            responses: None,
+            latencies: None,
+        };
+        let text = ending::Ending { outcome: &outcome, seed: None, told: &told }.to_string();
+        assert!(text.starts_with("thread 2 of fan waits for a message"), "{text}");
+        text.lines().last().unwrap().to_string()
+    };
+    let panicked = "pump panicked: too hot, at pump.rs:7:5";
+    for exit in [Exit::Done(100), Exit::Done(0), Exit::Hang, Exit::Stuck] {
+        assert_eq!(lines(exit.clone(), &[fault(false)]), panicked, "{exit:?}");
+    }
+    assert_eq!(lines(Exit::Done(100), &[fault(true)]), panicked);
+    assert_eq!(lines(Exit::Stuck, &[fault(true)]), format!("error: {}", machine::STUCK));
+    assert!(lines(Exit::Done(3), &[fault(false)]).ends_with("with status 3"));
 }

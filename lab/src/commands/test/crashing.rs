@@ -4,7 +4,7 @@ use super::builds::Builds;
 use super::job::Job;
 use super::{giusto, process};
 use crate::cli::Group;
-use crate::machine::{EMULATOR, MACHINES, Machine};
+use crate::machine::{MACHINES, Machine};
 use crate::scratch::Scratch;
 use crate::workspace;
 use abi::message::PANIC_STATUS;
@@ -39,9 +39,6 @@ const FAULTS: [(&str, &str); 3] = [
     ("judge panicked: as the manifest says, at user/programs/src/crash.rs:", ""),
     ("scout used address 0x60002000, which is not mapped for that", ""),
 ];
-
-/// What is told of the judge's panic where it can say nothing.
-const PLACE: &str = "judge panicked at user/programs/src/crash.rs:";
 
 /// The lines that the programs log, each with its level and domain.
 const LOGGED: [&str; 8] = [
@@ -116,10 +113,7 @@ fn ends_the_run(machine: &str) -> Result<()> {
         };
         let what = fault["what"].as_str().unwrap_or_default();
         let whole = what.starts_with(FAULTS[1].0);
-        // The emulator's kernel knows the place alone.
-        let silent = console.is_empty() && log.is_empty() && machine == EMULATOR.name();
-        let said = whole || silent && what.starts_with(PLACE);
-        ensure!(said && fault["domain"] == "judge", "other words: {fault:#}");
+        ensure!(whole && fault["domain"] == "judge", "other words: {fault:#}");
     }
     Ok(())
 }

@@ -5,9 +5,10 @@ use super::job::{Class, Job};
 use super::{giusto, process};
 use crate::accounts::{Accounts, Bounds};
 use crate::cli::Group;
-use crate::image;
+use crate::image::{self, Images};
 use crate::machine::{self, Boot, Console, Exit, Input, MACHINES, Machine, Outcome, STUCK};
 use crate::scratch::Scratch;
+use crate::unreceived;
 use abi::boot::HEADER_WORDS;
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeSet;
@@ -135,6 +136,8 @@ fn on(machine: &'static dyn Machine) -> Vec<Job> {
     }
     let one = Configuration { kernel: manifest::TREE, system: "mixed-shell", ..plain };
     jobs.push(job("the shell beside a guest that never waits", one, reservations).configuration());
+    let one = Configuration { system: "shell", ..plain };
+    jobs.push(job("a server that never serves is named", one, deaf).configuration());
     let one = Configuration { kernel: manifest::TREE, system: "overload", ..plain };
     jobs.push(job("a monitor is told of what comes late", one, overload).configuration());
     let one = Configuration { kernel: manifest::TREE, system: "neighbours", ..plain };
@@ -172,6 +175,22 @@ fn shell(one: &Configuration) -> Result<()> {
     in_order(&outcome.console, &ANSWERS)?;
     in_order(&outcome.console, &[statistics])?;
     listed(&outcome.console, one.machine.emulator().is_some())
+}
+
+/// A program that may receive, and sleeps instead: the message to it ends at its deadline. The
+/// other one serves.
+fn deaf(one: &Configuration) -> Result<()> {
+    let mut system = one.load()?;
+    let deaf = system.domains.iter_mut().find(|domain| domain.name == "echo");
+    deaf.context("the shell has a domain to talk to")?.program = "curfew".to_string();
+    let console = Console { show: false, input: Input::Script("ping\ncount\nexit\n") };
+    let outcome = one.boot(&system, |boot| machine::boot(&timed(boot).console(console)))?;
+    in_order(&outcome.console, &["ping: echo does not answer", "the counter is at"])?;
+    let told = unreceived::told(&outcome, &system, &Images::default());
+    let told: String = told.iter().map(ToString::to_string).collect();
+    ensure!(told.starts_with("1 message to `echo` was given up"), "{told}");
+    ensure!(told.ends_with("of echo has ended, or sleeps for ever\n"), "{told}");
+    Ok(())
 }
 
 /// The programs find nothing wrong.

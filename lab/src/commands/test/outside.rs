@@ -94,6 +94,7 @@ pub fn jobs(manifest: &Path, choice: &Choice) -> Result<Vec<Job>> {
             let limits = limits.with_context(|| shown.clone())?;
             let limits = limits.map(|limits| (limits, system.add_trace(late::TRACE, Keep::First)));
             let accounts = accounts(&test, &mut system).with_context(|| shown.clone())?;
+            system.add_panics();
             let (test, images, manifest) = (test.clone(), Arc::default(), manifest.into());
             all.push(One { test, machine, system, images, manifest, limits, accounts });
         }

@@ -75,6 +75,7 @@ impl Packed {
             backtrace: Vec::new(),
             findings: Vec::new(),
             threads: ran.threads,
+            given_up: ran.given_up,
             log: ran.log,
             samples: None,
         }

@@ -104,6 +104,10 @@ pub struct Outcome {
     /// Lines of kernel memory that one CPU has written and another one touched, while that was
     /// observed: their addresses from the beginning of RAM.
     pub shared: Vec<usize>,
-    /// What each thread was doing, if the run did not come to an end of its own.
+    /// What each thread was doing, if the run did not come to an end of its own, or a message was
+    /// given up.
     pub threads: Vec<Doing>,
+    /// By the index of an endpoint, how many messages were given up there before they were
+    /// received; none that has no such.
+    pub given_up: Vec<(u32, u32)>,
 }

@@ -194,9 +194,9 @@ fn guarded(environment: u64, run: impl FnOnce(&Env)) {
         let why = Why::of_panic(env, &said);
         if let Some(why) = &why {
             println!(env.console(), "{}: {why}", env.name());
-            error!(env.log(), "{why}");
+            error!(env.panics(), "{why}");
         }
-        error!(env.log(), "{}", panicked(&said));
+        error!(env.panics(), "{}", panicked(&said));
         let message = std::format!("{}: {said}", env.name());
         match env.find_cap("console") {
             Some(_) => println!(env.console(), "{message}"),
