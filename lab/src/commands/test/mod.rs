@@ -15,6 +15,7 @@ mod demo;
 mod docs;
 mod endings;
 mod exact;
+mod examples;
 mod findings;
 mod golden;
 mod host;
@@ -150,6 +151,7 @@ fn list(choice: &Choice) -> Result<Vec<Job>> {
         }
         jobs.extend(host::models(choice)?);
     }
+    jobs.extend(examples::jobs());
     jobs.extend(suites::jobs());
     jobs.extend(stress::jobs());
     jobs.extend(places::jobs());
