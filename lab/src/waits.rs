@@ -1,7 +1,7 @@
 //! What blocked threads wait for, by the names of the manifest, and of variables.
 
 use crate::image::Images;
-use crate::machine::Doing;
+use crate::machine::{Doing, Exit, Outcome};
 use crate::places;
 use abi::boot::{name_bytes, name_text};
 use abi::call::{Awaited, ThreadState};
@@ -128,6 +128,14 @@ impl fmt::Display for Wait {
 }
 
 /// What each thread was doing, if a run did not come to an end of its own.
+pub fn at_end(outcome: &Outcome, system: &System, images: &Images) -> Vec<Wait> {
+    match outcome.exit {
+        Exit::Done(_) => Vec::new(),
+        _ => told(&outcome.threads, system, images),
+    }
+}
+
+/// What each of these threads was doing.
 pub fn told(threads: &[Doing], system: &System, images: &Images) -> Vec<Wait> {
     let objects = Objects::of(system, images);
     let domain_of = |index: u64| {

@@ -60,8 +60,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let is_traced = run.auto.is_some() || held.is_some();
     let memory = is_traced.then(|| system.add_trace(TRACE, Keep::First));
     let control = run.control.then(|| system.add_control());
-    let left = system.add_accounts();
-    system.add_panics();
+    let left = leave(&mut system);
     let images = build(run, machine, &system)?;
     let enter = |it| registration(run, (&system, &images), &it, machine);
     let control = control.map(enter).transpose()?;
@@ -93,18 +92,13 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let plot = run.plot.as_deref();
     responses.iter().try_for_each(|all| all.draw(plot, &system.name, machine.name()))?;
     let responses = responses.as_ref();
-    let waits = match outcome.exit {
-        Exit::Done(_) => Vec::new(),
-        _ => waits::told(&outcome.threads, &system, &images),
-    };
-    let unreceived = unreceived::told(&outcome, &system, &images);
     let told = Told {
         faults: &faults,
         restarts: &restarts,
         logs: &logs,
         accounts: &accounts,
-        waits: &waits,
-        unreceived: &unreceived,
+        waits: &waits::at_end(&outcome, &system, &images),
+        unreceived: &unreceived::told(&outcome, &system, &images),
         responses,
         latencies: latencies.as_ref(),
     };
@@ -117,6 +111,12 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         }
     }
     Ok(noted(verdict(&outcome, launch.icount, &told), &told, &costs))
+}
+
+/// Has a system leave why its programs panicked, and what reservations had: in this memory.
+fn leave(system: &mut System) -> Option<String> {
+    system.add_panics();
+    system.add_accounts()
 }
 
 /// Who reads and types, and after how many seconds a run ends; none while somebody types.

@@ -226,9 +226,8 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
     let samples = samples.transpose()?;
     let kernel = kernel_name(&console).unwrap_or_default().to_string();
     let backtrace = symbols::backtrace(&boot.images.kernel, &console);
-    let machine = emulator.name();
     Ok(Outcome {
-        machine,
+        machine: emulator.name(),
         exit,
         console,
         memories,
