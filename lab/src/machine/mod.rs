@@ -125,7 +125,7 @@ pub struct Launch<'a> {
 /// A library that the emulator loads.
 pub struct Plugin {
     /// The library.
-    pub library: PathBuf,
+    pub object: PathBuf,
     /// Its arguments, each `NAME=VALUE`, without commas.
     pub arguments: Vec<String>,
 }

@@ -102,7 +102,7 @@ impl Emulator for QemuX86_64 {
             add("-gdb", "chardev:debugger".into());
         }
         if let Some(plugin) = launch.plugin {
-            let mut loaded = OsString::from(&plugin.library);
+            let mut loaded = OsString::from(&plugin.object);
             plugin.arguments.iter().for_each(|argument| loaded.push(format!(",{argument}")));
             add("-plugin", loaded);
         }

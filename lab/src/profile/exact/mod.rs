@@ -122,13 +122,13 @@ pub fn counts(boot: Boot) -> Result<(Vec<Code>, Outcome)> {
 
 /// Runs a system with the plugin.
 fn seen(boot: Boot, arguments: &[String]) -> Result<(Outcome, Evidence)> {
-    let library = image::build_plugin()?;
+    let object = image::build_plugin()?;
     // A file without a name: nothing is left of it where the laboratory is killed.
     let evidence = SharedFile::with(UNWRITTEN.as_bytes())?;
     let out = evidence.path();
     let own = [format!("out={}", out.display()), format!("limit={LIMIT}")];
     let arguments = own.into_iter().chain(arguments.iter().cloned()).collect();
-    let outcome = machine::boot(&boot.plugin(&Plugin { library, arguments }))?;
+    let outcome = machine::boot(&boot.plugin(&Plugin { object, arguments }))?;
     let text = fs_err::read_to_string(&out)?;
     if text == UNWRITTEN {
         let message = "the run did not come to its end in time; raise --timeout";
