@@ -85,11 +85,14 @@ pub enum Error {
     Deadlock = 37,
     /// The thread runs on a reservation, its own or a caller's, where a ceiling has no effect.
     OnReservation = 38,
+    /// The budget is below [`LEAST_BUDGET`](crate::reservation::LEAST_BUDGET): the switches to the
+    /// reservation and away from it would use it up.
+    BudgetTooSmall = 39,
 }
 
 impl Error {
     /// All errors, in the order of their codes.
-    pub const ALL: [Error; 38] = [
+    pub const ALL: [Error; 39] = [
         Error::UnknownCall,
         Error::InvalidArgument,
         Error::NoCapability,
@@ -128,6 +131,7 @@ impl Error {
         Error::OtherDomain,
         Error::Deadlock,
         Error::OnReservation,
+        Error::BudgetTooSmall,
     ];
 
     /// The error with this code.

@@ -27,7 +27,7 @@ fn errors() {
         Abandoned 23, CpuNotAllowed 24, Overcommitted 25, TooDeep 26, Changed 27,
         BrokenQueue 28, OtherMutex 29, Faulted 30, HelpsAlready 31, NoHelper 32,
         TooManyHelpers 33, Cycle 34, AlreadyOwner 35, OtherDomain 36,
-        Deadlock 37, OnReservation 38);
+        Deadlock 37, OnReservation 38, BudgetTooSmall 39);
     for error in Error::ALL {
         assert_eq!(Error::from_code(error as u8), Some(error));
         assert_eq!(Status::failed(error).result(), Err(error));
@@ -35,7 +35,7 @@ fn errors() {
         assert_eq!(Status::failed_in_receive(error).result(), Err(error));
         assert!(Status::failed_in_receive(error).in_receive());
     }
-    assert_eq!((Error::from_code(0), Error::from_code(39)), (None, None));
+    assert_eq!((Error::from_code(0), Error::from_code(40)), (None, None));
     assert_eq!(Status::failed_in_receive(Error::Timeout).0, 0x10a);
     assert_eq!((Status::OK.0, Status::OK.result()), (0, Ok(())));
 }

@@ -33,7 +33,7 @@ impl<P: Port> Manager<'_, P> {
                 let queue = self.all.open(endpoint);
                 (self.kernel.variant.senders.remove)(queue, at);
                 queue.sender_left();
-                queue.given_up.set(queue.given_up.get().wrapping_add(1));
+                queue.given_up.set(queue.given_up.get().saturating_add(1));
             }
             (State::Sending, Wait::Train(train)) if P::TRAINS => self.leave_train(train, at),
             (State::Receiving, Wait::Endpoint(endpoint)) => {

@@ -11,7 +11,7 @@ use crate::port::{Context, Port};
 use crate::tree::Home;
 use abi::call::{Call, Setting};
 use abi::object::Resource;
-use abi::reservation::{Budget, Policy, Share, Timing, UNSERVED, Window, Words};
+use abi::reservation::{Budget, LEAST_BUDGET, Policy, Share, Timing, UNSERVED, Window, Words};
 use abi::trace::Event;
 use abi::{Error, Kind, Rights};
 use policies::tree::{Fallback, Frame, NodeId, NodeState, Tree, TreeError};
@@ -178,6 +178,9 @@ impl<P: Port> Manager<'_, P> {
             }
             s if s == Setting::Budget as u64 => {
                 let budget = Budget::decode(words)?;
+                if budget.is_some_and(|limit| limit.budget < LEAST_BUDGET) {
+                    return Err(Error::BudgetTooSmall);
+                }
                 self.tree(|tree| tree.set_budget(node, budget, now))
             }
             s if s == Setting::Timing as u64 => {

@@ -35,9 +35,10 @@ pub struct Endpoint<P: Port> {
     /// How many threads are blocked sending, if the port keeps lengths.
     pub queued: Cell<u32>,
     /// How many threads serve it, or have done so until they ended.
-    pub served: Cell<u32>,
-    /// How many messages were given up before they were received, for instance at a deadline.
-    pub given_up: Cell<u32>,
+    pub served: Cell<u16>,
+    /// How many messages were given up before they were received, for instance at a deadline, up to
+    /// the greatest number.
+    pub given_up: Cell<u16>,
     /// The threads that serve it.
     servers: [Cell<Option<Weak<Thread<P>>>>; HELPERS],
     /// The turnstile of those that are blocked sending and lend the servers their priorities.
@@ -84,7 +85,7 @@ impl<P: Port> Endpoint<P> {
     pub fn set_server(&self, which: ByEdge, server: Option<Ref<Thread<P>>>) {
         self.servers[which.index()].set(server.map(Weak::new));
         let served = self.servers.iter().filter(|server| server.get().is_some());
-        self.served.set(served.count() as u32);
+        self.served.set(served.count() as u16);
     }
 
     /// An endpoint for a vacant pool slot.

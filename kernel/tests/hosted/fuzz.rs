@@ -23,8 +23,13 @@ const RESERVATIONS: [Call; 5] = [
     Call::ReservationInspect,
 ];
 /// Errors that only they return.
-const OF_RESERVATIONS: [Error; 4] =
-    [Error::Overcommitted, Error::TooDeep, Error::Cycle, Error::OnReservation];
+const OF_RESERVATIONS: [Error; 5] = [
+    Error::Overcommitted,
+    Error::TooDeep,
+    Error::Cycle,
+    Error::OnReservation,
+    Error::BudgetTooSmall,
+];
 /// What takes two threads that agree on a mutex: `futexes` and `inherit` test that.
 const OF_FUTEXES: [Call; 2] = [Call::CondWait, Call::InheritCondWait];
 /// Errors that no call has made alone: `futexes`, `inherit` and `trains` test them.

@@ -3,7 +3,7 @@
 use crate::arrivals::{Arrivals, Miss, RIVAL};
 use crate::player::{PlayError, play};
 use crate::{Policy, QUANTUM, Time, global};
-use abi::reservation::LEAST_BUDGET;
+use abi::reservation::LEAST_PART;
 use analysis::global::{Sufficient, density, interference};
 use analysis::tree::fits;
 use analysis::tree::{Class, Entity, Inside, Open, Partition, Server, ServerKind, Shared, Tree};
@@ -204,7 +204,7 @@ fn under_own_curves(tasks: &[Task]) -> Class {
 /// period, P - Q + C P/Q = D, all smaller in proportion if they do not fit together.
 fn in_own_servers(tasks: &[Task]) -> Class {
     // Scaled down, none is below the least budget.
-    let floor = LEAST_BUDGET * tasks.len() as Time;
+    let floor = LEAST_PART * tasks.len() as Time;
     let least = |task: &Task| {
         let period = task.period / 4;
         let (work, span) = (task.execution as f64, task.deadline as f64 - period as f64);
@@ -218,7 +218,7 @@ fn in_own_servers(tasks: &[Task]) -> Class {
     let room = 1.0 - 2e-6 * tasks.len() as f64;
     let scale = (room / sum).min(1.0);
     let entity = |(task, (period, budget)): (&Task, &(Time, Time))| {
-        let budget = ((*budget as f64 * scale) as Time).max(LEAST_BUDGET);
+        let budget = ((*budget as f64 * scale) as Time).max(LEAST_PART);
         Entity::Server(Server {
             name: task.name.clone(),
             kind: ServerKind::SoftCbs,

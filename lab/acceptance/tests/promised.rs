@@ -7,6 +7,9 @@ use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
 
+/// The least budget that the kernel takes, in microseconds.
+const LEAST: u64 = abi::reservation::LEAST_BUDGET / 1_000;
+
 /// A budget and a period.
 type Bandwidth = (u64, u64);
 
@@ -52,9 +55,9 @@ fn check_admits((budget, period): Bandwidth, servers: &[Bandwidth]) -> bool {
 
 /// Fractions of budgets that fill one of a class exactly, or miss it by one in the last.
 fn nearly_full() -> impl Strategy<Value = (Bandwidth, Vec<Bandwidth>)> {
-    let part = (1..1_000u64, 1_001..4_000_000u64);
+    let part = (LEAST..1_000u64, 1_001..4_000_000u64);
     let parts = prop::collection::vec(part, 1..3);
-    (parts, 1_000..4_000_000u64, 0..3u64, 1..1_000u64, 1_000..4_000_000u64).prop_map(
+    (parts, 1_000..4_000_000u64, 0..3u64, LEAST..1_000u64, 1_000..4_000_000u64).prop_map(
         |(mut parts, period, more, budget, of)| {
             let class = (budget.max(of / 3), of);
             // What is left of the class, by the last one's period.
@@ -63,7 +66,7 @@ fn nearly_full() -> impl Strategy<Value = (Bandwidth, Vec<Bandwidth>)> {
                 parts.iter().map(|(part, of)| u128::from(*part) * common / u128::from(*of)).sum();
             let has = u128::from(class.0) * common / u128::from(of);
             let left = has.saturating_sub(used) * u128::from(period) / common;
-            parts.push(((left as u64 + more).clamp(2, period - 1) - 1, period));
+            parts.push(((left as u64 + more).clamp(LEAST + 1, period - 1) - 1, period));
             (class, parts)
         },
     )
@@ -94,7 +97,9 @@ proptest! {
 
     /// Equal parts fill a class, whatever it has.
     #[test]
-    fn equal_parts_fill_a_class(count in 1..9u64, budget in 1..4_000u64, of in 1..9_000u64) {
+    fn equal_parts_fill_a_class(
+        count in 1..9u64, budget in LEAST..4_000u64, of in 1..9_000u64,
+    ) {
         // A budget that is its period is no limit.
         let of = of.max(100);
         let class = (budget.min(of - 1) * count, of * count);

@@ -1,7 +1,7 @@
 //! The domain that shows and changes how a running system is scheduled, added on demand.
 
 use abi::object::Resource;
-use abi::reservation::{Budget, LEAST_BUDGET, LEVELS, SHORTEST, Server, Share};
+use abi::reservation::{Budget, LEVELS, SHORTEST, Server, Share};
 use abi::{PRIORITIES, Rights, control};
 
 use crate::TREE;
@@ -57,7 +57,10 @@ pub fn choices(values: &Values, manifest: &Manifest) -> Result<Choices, Problem>
     let choices = Choices {
         priority: priority.map(|priority| priority as u16),
         poll: time(&given.poll, usual.poll, MILLISECOND)?,
-        budget: time(&given.budget, usual.budget, LEAST_BUDGET)?,
+        budget: given
+            .budget
+            .as_ref()
+            .map_or(Ok(usual.budget), |word| values.budget(word, LONGEST))?,
         period: time(&given.period, usual.period, SHORTEST)?,
     };
     if choices.budget > choices.period {

@@ -2,7 +2,7 @@
 
 use abi::Rights;
 use abi::object::Resource;
-use abi::reservation::{Budget, LEAST_BUDGET, LEVELS, SHORTEST, Server};
+use abi::reservation::{Budget, LEVELS, SHORTEST, Server};
 use abi::supervision::{
     BEATS, CHILD_BADGE, FAULTS, JOURNAL_BYTES, MISSED, MOST_CHILDREN, NUDGE, NUDGE_BADGE, TIMES,
     WATCH, WATCH_LEAF,
@@ -10,7 +10,7 @@ use abi::supervision::{
 
 use crate::owned;
 use crate::problem::{Problem, Span};
-use crate::schema::{Manifest, Word};
+use crate::schema::Manifest;
 use crate::system::{
     Capability, Domain, Endpoint, Map, Memory, Monitor, Notification, Origin, Reaction, System,
     Target,
@@ -277,14 +277,11 @@ fn limit(values: &Values, manifest: &Manifest, system: &System) -> Result<Option
         let message = format!("`{key}` means nothing here: no supervised domain has a reservation");
         return Err(values.problem(word, message, "leave it out"));
     }
-    let time = |word: Option<&Word>, usual, least| {
-        word.map_or(Ok(usual), |word| values.duration(word, least..=LONGEST_PERIOD))
-    };
     let [usual, usual_period] = LIMIT;
     let limit = Budget::new(
         Server::Sporadic,
-        time(budget, usual, LEAST_BUDGET)?,
-        time(period, usual_period, SHORTEST)?,
+        budget.map_or(Ok(usual), |word| values.budget(word, LONGEST_PERIOD))?,
+        period.map_or(Ok(usual_period), |it| values.duration(it, SHORTEST..=LONGEST_PERIOD))?,
     );
     if limit.budget <= limit.period {
         return Ok(Some(limit));

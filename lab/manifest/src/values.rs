@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use abi::PAGE;
 use abi::object::Resource;
+use abi::reservation::LEAST_BUDGET;
 use indexmap::IndexMap;
 use toml::{Spanned, Value};
 
@@ -172,6 +173,22 @@ impl<'a> Values<'a> {
             return Err(self.problem(word, format!("{text} is out of range"), help));
         }
         Ok(nanoseconds)
+    }
+
+    /// A budget up to `most`, not below the least one that the kernel accepts.
+    pub fn budget(&self, word: &Word, most: u64) -> Result<u64, Problem> {
+        let given = units::duration(word.get_ref()).filter(|budget| *budget < LEAST_BUDGET);
+        match given {
+            None => self.duration(word, LEAST_BUDGET..=most),
+            Some(_) => {
+                let message = format!(
+                    "a budget of {} is used up by the switches to it and from it",
+                    word.get_ref()
+                );
+                let help = format!("give it {:?} at least", units::spell_duration(LEAST_BUDGET));
+                Err(self.problem(word, message, help))
+            }
+        }
     }
 
     /// What something costs, in nanoseconds: also in fractions, rounded up.

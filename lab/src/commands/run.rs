@@ -314,6 +314,7 @@ struct Told<'a> {
 /// For people, whom the console has been shown.
 fn show_outcome(outcome: &Outcome, seed: Option<u64>, told: &Told) {
     show_logs(told.logs);
+    told.unreceived.iter().for_each(|unreceived| eprint!("{unreceived}"));
     eprint!("{}{}", told.restarts, told.accounts);
     eprint!("{}", Ending { outcome, seed, told });
 }

@@ -74,7 +74,8 @@ impl<'a> Standing<'a> {
         let (first, places) = (self.word(address)?, self.word(address + WORD as u64)?);
         let mut all = Vec::new();
         for at in (0..places).map(|place| first + place * self.layout.endpoint_size) {
-            let count = self.half(at + self.layout.endpoint_given_up)?;
+            let count = at + self.layout.endpoint_given_up;
+            let count = u32::from_le_bytes([self.byte(count)?, self.byte(count + 1)?, 0, 0]);
             if count > 0 && self.byte(at + self.layout.endpoint_life)? == LIVE {
                 all.push((self.half(at + self.layout.endpoint_index)?, count));
             }

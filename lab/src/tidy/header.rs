@@ -114,7 +114,7 @@ const CONSTANTS: &[Constant] = constants! {
         Rights::DESTROY, Rights::RESERVE, Rights::DIVIDE, Rights::ALL;
     "reservation", "": reservation::LEVELS, reservation::WHOLE, reservation::LONGEST,
         reservation::SHORTEST, reservation::SHORTEST_WINDOW, reservation::LEAST_BUDGET,
-        reservation::WINDOWS, reservation::UNSERVED;
+        reservation::LEAST_PART, reservation::WINDOWS, reservation::UNSERVED;
     "answer", "ANSWER_": answer::DONE, answer::REFUSED, answer::UNKNOWN, answer::NOT_SENT;
 };
 

@@ -8,7 +8,7 @@ use super::error::TreeError;
 use super::frame::Frame;
 use super::node::{NodeId, Role};
 use super::{DEPTH, Node, Tree};
-use abi::reservation::{Budget, LEAST_BUDGET, LONGEST, Policy, SHORTEST, Share, Timing};
+use abi::reservation::{Budget, LEAST_PART, LONGEST, Policy, SHORTEST, Share, Timing};
 
 impl Tree<'_> {
     /// Makes a leaf, or with a policy a class, below a class.
@@ -116,7 +116,7 @@ impl Tree<'_> {
     /// is promised nothing there.
     ///
     /// # Errors
-    /// [`TreeError::InvalidParameter`]: the budget is below [`LEAST_BUDGET`] or above the period,
+    /// [`TreeError::InvalidParameter`]: the budget is below [`LEAST_PART`] or above the period,
     /// that is shorter than [`SHORTEST`] or longer than [`LONGEST`], or the node is a class of
     /// service curves inside another one. [`TreeError::Overcommitted`], [`TreeError::NoSuchNode`].
     pub fn set_budget(
@@ -128,7 +128,7 @@ impl Tree<'_> {
         self.check_inner(at)?;
         let Node { parent, share, .. } = self.nodes[at.index()];
         if budget.is_some_and(|Budget { budget, period, .. }| {
-            budget < LEAST_BUDGET || budget > period || !(SHORTEST..=LONGEST).contains(&period)
+            budget < LEAST_PART || budget > period || !(SHORTEST..=LONGEST).contains(&period)
         }) {
             return Err(TreeError::InvalidParameter);
         }

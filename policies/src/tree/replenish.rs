@@ -3,7 +3,7 @@
 //! instant from which on it might be used; what is used too much is taken from the next amounts,
 //! which come back later for it. Of budget that was delayed by others, one period's is made up for.
 
-use abi::reservation::{Budget, LEAST_BUDGET};
+use abi::reservation::{Budget, LEAST_PART};
 
 /// Amounts that a sporadic server has at once when it becomes ready, and one more until then. What
 /// is more is joined to the last one, which comes later for it.
@@ -153,7 +153,7 @@ impl Replenishments {
 
     /// An amount below the least budget waits for the next one: it is not worth two switches.
     pub(super) fn join_small(&mut self) {
-        while self.count > 1 && self.list[0].amount < LEAST_BUDGET {
+        while self.count > 1 && self.list[0].amount < LEAST_PART {
             self.list[1].amount += self.list[0].amount;
             self.drop_first(1);
         }

@@ -40,7 +40,7 @@ pub fn given_up<G: Locking>(machine: Machine<Twin<G>>) -> Vec<(u32, u32)> {
         let endpoints = &manager.kernel.endpoints;
         let places = (0..endpoints.size()).filter_map(|index| endpoints.get(index));
         let counted = places.filter(|at| at.life() == Life::Live);
-        let counted = counted.map(|at| (at.index(), manager.all.open(at).given_up.get()));
+        let counted = counted.map(|at| (at.index(), manager.all.open(at).given_up.get().into()));
         counted.filter(|(_, count)| *count > 0).collect()
     })
 }

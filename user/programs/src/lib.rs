@@ -21,6 +21,7 @@ pub mod herd;
 pub mod hostile;
 pub mod hostile_client;
 pub mod latency;
+pub mod least;
 pub mod limits;
 pub mod meter;
 pub mod micro;

@@ -1,8 +1,9 @@
 //! A thread has what its reservation promises, whatever others make the kernel do: one sleeps for a
 //! moment again and again, one divides its reservation into budgets that come back all the time.
 
-use core::time::Duration;
-use rt::abi::reservation::{Server, Share};
+use crate::latency::Clock;
+use rt::abi::reservation::{LEAST_BUDGET, Server, Share};
+use rt::arch::counter;
 use rt::prelude::*;
 use rt::thread::{self, Spec};
 use rt::{reservation, system, time};
@@ -12,21 +13,57 @@ const JOBS: u64 = 4;
 const PIECES: u64 = 28_000;
 const PIECE: u64 = 1_000;
 const PERIOD: u64 = 100_000_000;
-/// The tiny budgets: so many, and a microsecond in each hundred.
-const LEAVES: usize = 8;
-const BUDGET: Duration = Duration::from_micros(1);
-const OFTEN: Duration = Duration::from_micros(100);
+/// The least budgets that there are: so many, as often as can be.
+const LEAVES: u64 = 8;
+const BUDGET: u64 = LEAST_BUDGET / 1_000;
+const OFTEN: u64 = 100;
 
 /// Argument `role`. 0: the victim, with capabilities `console` and `system`; the run's status is 1
-/// if a job is late. 1: sleeps. 2: divides the reservation `box`.
+/// if a job is late. 1: sleeps again and again, for `sleep` microseconds, and works `work` units.
+/// 2: divides the reservation `box` into `leaves` with `budget` in each `period` microseconds. 3: a
+/// victim that never waits and tells what it has executed, in `windows` of `period` microseconds.
+/// 4: computes. With `idle` 1 all but victims do nothing.
 pub fn main(env: &Env) {
-    match env.number("role", 0) {
+    let role = env.number("role", 0);
+    if env.number("idle", 0) == 1 && ![0, 3].contains(&role) {
+        time::sleep_until(Instant::NEVER);
+    }
+    match role {
         0 => work(env),
         1 => loop {
-            time::sleep(1.us());
+            time::sleep(env.number("sleep", 1).us());
+            system::work(env.number("work", 0));
         },
-        _ => divide(env),
+        2 => divide(env),
+        3 => count(env),
+        _ => spin(env, 0),
     }
+}
+
+/// When the victim that counts begins, in microseconds since boot.
+const BEGIN: u64 = 20_000;
+const MOST: usize = 40;
+/// What it executes between two looks at the clock.
+const ROUND: u64 = 500;
+
+fn count(env: &Env) {
+    let (clock, period) = (Clock::ask(), env.number("period", 10_000));
+    let windows = (env.number("windows", 10) as usize).min(MOST);
+    let end = |window: usize| clock.counter_at((BEGIN + (window as u64 + 1) * period) * 1_000);
+    let (mut had, mut rounds) = ([0; MOST], 0u64);
+    time::sleep_until(Instant::BOOT + BEGIN.us());
+    for (window, had) in had[..windows].iter_mut().enumerate() {
+        let end = end(window);
+        while counter() < end {
+            system::work(ROUND);
+            rounds += 1;
+        }
+        *had = rounds * ROUND;
+    }
+    for had in &had[..windows] {
+        println!(env.console(), "had {had}");
+    }
+    system::shutdown(env.cap("system"), 0).expect("the run ends");
 }
 
 fn work(env: &Env) {
@@ -45,9 +82,11 @@ fn work(env: &Env) {
 
 fn divide(env: &Env) {
     let mut slots = env.slots();
-    for number in 1..=LEAVES {
+    let server = Server::ALL[env.number("server", 1) as usize % Server::ALL.len()];
+    let [budget, period] = [env.number("budget", BUDGET), env.number("period", OFTEN)];
+    for number in 1..=env.number("leaves", LEAVES) as usize {
         let [leaf, new] = [slots.fresh(), slots.fresh()];
-        let budget = reservation::budget(Server::Constant, BUDGET, OFTEN);
+        let budget = reservation::budget(server, budget.us(), period.us());
         reservation::create_leaf(leaf, env.cap("box"), Share::Priority(3)).expect("the quota");
         reservation::set_budget(leaf, Some(budget)).expect("it fits");
         let buffer = env.buffer_address(number);

@@ -75,8 +75,9 @@ pub fn set_share(slot: Slot, share: Share) -> Result<(), Error> {
 /// Gives a reservation a limit, another one, or none; it begins with its whole budget.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`]: budget or period are out of bounds, or it is a class of service
-/// curves inside another one. [`Error::Overcommitted`].
+/// [`Error::BudgetTooSmall`]: it is below the least budget, [`abi::reservation::LEAST_BUDGET`].
+/// [`Error::InvalidArgument`]: it is above the period, that is out of bounds, or it is a class of
+/// service curves inside another one. [`Error::Overcommitted`].
 pub fn set_budget(slot: Slot, budget: Option<Budget>) -> Result<(), Error> {
     set(slot, Setting::Budget, 0, Budget::encode(budget))
 }

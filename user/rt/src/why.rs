@@ -7,6 +7,7 @@ use crate::{Env, Slot, arch};
 use abi::boot::name_words;
 use abi::call::{Call, MAP_RIGHTS_SHIFT, NOTHING, REPLY, Table};
 use abi::object::Resource;
+use abi::reservation::LEAST_BUDGET;
 use abi::uses::{Use, Wants, asks, resources, uses};
 use abi::{Error, Info, Kind, Rights, Status};
 use core::fmt::{self, Display, Write};
@@ -224,6 +225,9 @@ impl Display for Why {
                     _ => noted.about[1],
                 };
                 write!(f, "priority {priority} is above the domain's `max_priority`")
+            }
+            Error::BudgetTooSmall => {
+                write!(f, "the budget is below the least one, {} us", LEAST_BUDGET / 1_000)
             }
             _ => self.show_slots(f, noted),
         }

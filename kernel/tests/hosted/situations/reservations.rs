@@ -9,7 +9,9 @@ use crate::support::scene::{
 };
 use abi::call::{Call, Setting, Table};
 use abi::object::Resource;
-use abi::reservation::{Budget, Curve, Policy, Server, Share, Timing, UNSERVED, WHOLE, Words};
+use abi::reservation::{
+    Budget, Curve, LEAST_BUDGET, Policy, Server, Share, Timing, UNSERVED, WHOLE, Words,
+};
 use abi::{Error, Rights};
 use kernel::port::Port;
 use kernel::system::Tree;
@@ -68,14 +70,19 @@ fn a_thread_that_never_waits_has_its_budget_and_no_more() {
 #[test]
 fn the_least_budget_progresses_and_a_whole_one_is_no_limit() {
     let board: Tested = boot(&[(1, 200), (1, 10)]);
-    board.fails(1, limit(LEAF, 999, 10 * MS), Error::InvalidArgument);
-    board.fails(1, limit(LEAF, 2, 1), Error::InvalidArgument);
+    for too_small in [0, 2, LEAST_BUDGET - 1] {
+        board.fails(1, limit(LEAF, too_small, 10 * MS), Error::BudgetTooSmall);
+        board.fails(1, limit(LEAF, too_small, 1), Error::BudgetTooSmall);
+    }
+    board.succeeds(1, create(FREE, ROOT, Some(Policy::FixedPriority), Share::Priority(100)));
+    board.fails(1, limit(FREE, LEAST_BUDGET - 1, 10 * MS), Error::BudgetTooSmall);
+    board.succeeds(1, limit(FREE, LEAST_BUDGET, 10 * MS));
     board.fails(1, limit(LEAF, 50_000, 99_999), Error::InvalidArgument);
     board.succeeds(1, limit(LEAF, 10 * MS, 10 * MS));
     board.succeeds(1, reserve(THREAD + 1, LEAF));
     assert_eq!(runs(&board, 300)[1], 300);
     // It has run without a limit: its first budget comes a period later.
-    board.does(1, limit(LEAF, 1_000, MS));
+    board.does(1, limit(LEAF, LEAST_BUDGET, MS));
     let before = board.host.now();
     let mut ran = 0;
     while board.host.now() < before + 100 * MS {
@@ -83,7 +90,8 @@ fn the_least_budget_progresses_and_a_whole_one_is_no_limit() {
         ran += if board.running() == Some(1) { at } else { 0 };
         board.wait(at);
     }
-    assert!((99_000..=101_000).contains(&ran), "{ran} ns in 100 periods");
+    let all = 100 * LEAST_BUDGET;
+    assert!((all - all / 100..=all + all / 100).contains(&ran), "{ran} ns in 100 periods");
 }
 
 #[test]

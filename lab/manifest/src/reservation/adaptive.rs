@@ -41,8 +41,7 @@ pub fn read(
     };
     let own = given.get_ref();
     let usual = Ok((budget / PART).max(LEAST_BUDGET));
-    let least =
-        own.least.as_ref().map_or(usual, |word| values.duration(word, LEAST_BUDGET..=u64::MAX))?;
+    let least = own.least.as_ref().map_or(usual, |word| values.budget(word, u64::MAX))?;
     if let (true, Some(word)) = (least > budget, &own.least) {
         let budget = spell_duration(budget);
         let message = format!("it begins with {budget}, less than it is always to have");

@@ -1,8 +1,6 @@
 //! One reservation: its share among its siblings, its limit, and the jobs of a leaf.
 
-use abi::reservation::{
-    Budget, Curve, LEAST_BUDGET, LEVELS, Policy, SHORTEST, Server, Share, Timing,
-};
+use abi::reservation::{Budget, Curve, LEVELS, Policy, SHORTEST, Server, Share, Timing};
 use toml::Spanned;
 
 use super::place::{Place, name};
@@ -223,7 +221,7 @@ fn limit(
 ) -> Result<Option<Budget>, Problem> {
     let given = draft.given;
     let (Some(word), Some(period)) = (&given.budget, period) else { return Ok(None) };
-    let budget = values.duration(word, LEAST_BUDGET..=LONGEST)?;
+    let budget = values.budget(word, LONGEST)?;
     if budget > period {
         let message = format!(
             "a budget of {} exceeds its period of {}",

@@ -1,7 +1,8 @@
 //! Whether a job's budget has room for what the kernel takes of it.
 //!
 //! A leaf is charged for all that happens from the decision for it to the next one: the switch to
-//! it, interrupts for any thread of its CPU, and the switch back behind each. And what a job has
+//! it, interrupts for any thread of its CPU, and the switch back behind each; and for each part of
+//! its own budget that comes back, which the kernel serves on its account. And what a job has
 //! used comes back a period behind the instant at which the kernel saw its release: for as long as
 //! the next release may be seen earlier than that one was, its job has what was left over. Where it
 //! shares, more of what was used comes back later ([`lent::outstanding`]).
@@ -10,7 +11,7 @@ use super::decided::{bound, name, time};
 use super::lent;
 use super::tree::{below_root, execution_within, shared_class};
 use abi::boot::ALL_CPUS;
-use abi::reservation::LEAST_BUDGET;
+use abi::reservation::LEAST_PART;
 use analysis::tree::{Class, LeafReport, Report, interrupts};
 use analysis::{Overheads, Stream, Time, Verdict};
 use manifest::{System, spell_duration};
@@ -50,7 +51,7 @@ fn needs(
     // A last part that small waits for the next one.
     let needs = |job: Time, rest: Time| jobs.saturating_mul(job).saturating_add(rest);
     if *overheads == Overheads::default() {
-        let rest = if outstanding.is_some() { LEAST_BUDGET } else { 0 };
+        let rest = if outstanding.is_some() { LEAST_PART } else { 0 };
         return Some((budget, jobs, needs(execution, rest)));
     }
     let released = |one: &Stream| {
@@ -60,9 +61,21 @@ fn needs(
     let during = timers.iter().map(released).fold(0, Time::saturating_add);
     // A release waits for those of all others, and for what the kernel is at.
     let late = timers.iter().map(|one| one.cost).fold(1, Time::saturating_add);
-    let interrupts = during.saturating_add(late).saturating_mul(overheads.per_interrupt());
+    let own = replenished(system, name(&leaf.path), response);
+    let interrupts = during.saturating_add(late).saturating_add(own);
+    let interrupts = interrupts.saturating_mul(overheads.per_interrupt());
     let job = execution.saturating_add(overheads.per_job()).saturating_add(interrupts);
-    Some((budget, jobs, needs(job, LEAST_BUDGET)))
+    Some((budget, jobs, needs(job, LEAST_PART)))
+}
+
+/// How many parts of a leaf's budget come back between the ends of two of its jobs, the second of
+/// which ends within this time: what a job has used comes back in as many parts as it runs in.
+fn replenished(system: &System, leaf: &str, response: Time) -> Time {
+    let node = system.reservations.iter().find(|node| node.name == leaf);
+    let Some(limit) = node.and_then(|node| node.limit) else { return 0 };
+    let parts = lent::times(system).get(leaf).map_or(1, |waits| waits.saturating_add(1));
+    let periods = response.div_ceil(limit.period.max(1)).saturating_add(1);
+    periods.saturating_mul(parts)
 }
 
 /// The timer interrupts of a CPU, or of all, each of cost 1.
@@ -98,6 +111,7 @@ pub fn reason(task: &str, verdict: &Verdict) -> String {
 #[cfg(test)]
 mod tests {
     use crate::commands::check::decided::decide;
+    use abi::reservation::LEAST_PART;
     use analysis::Overheads;
     use serde_json::Value;
 
@@ -128,6 +142,9 @@ mod tests {
     const COSTS: Overheads =
         Overheads { release: 700, context_switch: 1_100, timer_interrupt: 2_000 };
 
+    const DEAR: Overheads =
+        Overheads { release: 7_000, context_switch: 11_000, timer_interrupt: 20_000 };
+
     /// The budget that is advised is enough, and one of a microsecond less is not; without costs it
     /// is the job's execution time.
     #[test]
@@ -144,16 +161,35 @@ mod tests {
         }
     }
 
+    /// What the kernel does when the leaf's own budget comes back is paid from that budget: once
+    /// for what the job before has used, and once for what this one has used so far.
+    #[test]
+    fn its_own_replenishments_are_counted() {
+        let least = |cost: u64| {
+            let text = "[system]\nname = \"a\"\n[[reservation]]\nname = \"class\"\n\
+                 policy = \"edf\"\npriority = 300\n[[reservation]]\nname = \"one\"\n\
+                 in = \"class\"\nperiod = \"3ms\"\ndeadline = \"3ms\"\nbudget = \"500us\"\n\
+                 execution = \"500us\"\n[[domain]]\nname = \"d\"\nprogram = \"busy\"\n\
+                 priority = 1\nreservation = \"one\"\n";
+            let system = manifest::parse("a.toml", text).unwrap_or_else(|wrong| panic!("{wrong}"));
+            let overheads = Overheads { timer_interrupt: cost, ..Overheads::default() };
+            let document = decide(&system, overheads).expect("there are tasks").document();
+            document["cpus"][0]["tasks"][0]["least_budget_ns"].as_u64().expect("it is short")
+        };
+        // Its release during the job, one that is late, what the kernel is at, and two returns.
+        assert_eq!(least(10_000), 500_000 + 5 * 10_000 + LEAST_PART);
+    }
+
     /// A budget that the kernel uses up has room for no job, however short it is.
     #[test]
     fn a_budget_without_room_for_any_job_has_no_bound() {
         for class in ["edf", "fixed-priority"] {
             let some = |budget, overheads| with(class, budget, None, overheads);
-            let short = some(3, COSTS);
+            let short = some(30, DEAR);
             assert!(short["bound_ns"].is_null() && short["fits"] == false, "{short}");
             let least = short["least_budget_ns"].as_u64().expect("a budget") / 1_000;
-            assert_eq!(some(least, COSTS)["fits"], true, "{short}");
-            assert_eq!(some(3, Overheads::default())["fits"], true, "{class}");
+            assert_eq!(some(least, DEAR)["fits"], true, "{short}");
+            assert_eq!(some(30, Overheads::default())["fits"], true, "{class}");
         }
     }
 }

@@ -24,8 +24,7 @@ pub struct Ending<'a> {
 
 impl fmt::Display for Ending<'_> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let Told { waits, unreceived, faults, .. } = self.told;
-        unreceived.iter().try_for_each(|unreceived| write!(f, "{unreceived}"))?;
+        let Told { waits, faults, .. } = self.told;
         waits.iter().take(WAITS).try_for_each(|wait| write!(f, "{wait}"))?;
         if let Some(more) = waits.len().checked_sub(WAITS).filter(|more| *more > 0) {
             writeln!(f, "and {} more", counted(more, "thread"))?;

@@ -1,5 +1,6 @@
 use super::{
     DECISION, DEPTHS, EXPERIMENT, KERNELS, NODES, OPERATIONS, PAIR, PLAIN, POLICIES, case, overrun,
+    taken,
 };
 use crate::experiment::measured::{recording, round_trips, spans};
 use crate::experiment::{Emulated, Measured, Setup};
@@ -24,6 +25,7 @@ pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
     }
     limits(&mut measured, setup, kernel)?;
     overrun::measure(&mut measured, setup, kernel)?;
+    taken::measure(&mut measured, setup, kernel)?;
     measured.curves = OPERATIONS.iter().map(|metric| curves(&measured, kernel, metric)).collect();
     Ok(measured)
 }

@@ -5,6 +5,7 @@
 use super::{LATENCY, LATENCY_WORST, OVERRUN, OVERRUN_WORST};
 use crate::experiment::measured::recording;
 use crate::experiment::{Measured, Setup};
+use abi::reservation::LEAST_BUDGET;
 use anyhow::{Context, Result, ensure};
 use results::{Limit, Recording};
 
@@ -16,7 +17,7 @@ const SPINNERS: [(&str, u64); 5] = [
     ("server=constant", 500_000),
     ("server=sporadic", 500_000),
     ("server=periodic load=calls", 500_000),
-    ("server=periodic budget=1us", 1_000),
+    ("server=periodic budget=20us", LEAST_BUDGET),
 ];
 /// What a budget pays for beyond itself: the interrupt at its end, the switch away, and its return,
 /// none of them longer than the wake-up of the highest thread.

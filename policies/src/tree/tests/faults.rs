@@ -160,19 +160,19 @@ fn a_budget_bounds_what_a_curve_lets_promise() {
 
 #[test]
 fn times_have_a_least_value() {
-    use abi::reservation::{LEAST_BUDGET, LONGEST, SHORTEST, SHORTEST_WINDOW};
+    use abi::reservation::{LEAST_PART, LONGEST, SHORTEST, SHORTEST_WINDOW};
     let mut storage = Storage::new(12);
     let mut tree = storage.tree();
     let root = tree.root(0);
     let leaf = leaf(&mut tree, root, Share::Priority(1));
     let invalid = Err(TreeError::InvalidParameter);
     for (amount, period, expected) in [
-        (LEAST_BUDGET - 1, SHORTEST, invalid),
-        (LEAST_BUDGET, SHORTEST - 1, invalid),
-        (LEAST_BUDGET, SHORTEST, Ok(())),
+        (LEAST_PART - 1, SHORTEST, invalid),
+        (LEAST_PART, SHORTEST - 1, invalid),
+        (LEAST_PART, SHORTEST, Ok(())),
         (LONGEST, LONGEST + 1, invalid),
         (SHORTEST + 1, SHORTEST, invalid),
-        (LEAST_BUDGET, LONGEST, Ok(())),
+        (LEAST_PART, LONGEST, Ok(())),
     ] {
         for server in Server::ALL {
             assert_eq!(tree.set_budget(leaf, budget(server, amount, period), 0), expected);

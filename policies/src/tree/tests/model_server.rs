@@ -1,7 +1,7 @@
 //! The plain model's servers: one period after the other, in 128-bit numbers.
 
 use super::*;
-use abi::reservation::LEAST_BUDGET;
+use abi::reservation::LEAST_PART;
 
 #[derive(Clone)]
 pub(super) struct ModelServer {
@@ -198,7 +198,7 @@ impl ModelServer {
     }
 
     pub(super) fn join_small(&mut self) {
-        while self.list.len() > 1 && self.list[0].1 < LEAST_BUDGET {
+        while self.list.len() > 1 && self.list[0].1 < LEAST_PART {
             let (_, small) = self.list.remove(0);
             self.list[0].1 += small;
         }

@@ -3,7 +3,7 @@
 
 use super::model::Model;
 use super::*;
-use abi::reservation::{LEAST_BUDGET, SHORTEST};
+use abi::reservation::{LEAST_PART, SHORTEST};
 use proptest::prelude::*;
 
 /// Numbers that follow from a seed.
@@ -47,7 +47,7 @@ impl Dice {
         let budget = match self.below(8) {
             0 => return None,
             1 => period,
-            2 => LEAST_BUDGET + self.below(2),
+            2 => LEAST_PART + self.below(2),
             _ => self.below(period / 2),
         };
         Some(Budget::new(self.one_of(&Server::ALL), budget, period))
@@ -340,7 +340,7 @@ fn extreme_step(tree: &mut Tree<'_>, kind: u8, dice: &mut Dice, now: u64) {
         }
         6 => drop(tree.remove_node(at, now)),
         7..=8 => {
-            let [budget, period] = [LEAST_BUDGET, SHORTEST].map(|usual| any(dice, usual));
+            let [budget, period] = [LEAST_PART, SHORTEST].map(|usual| any(dice, usual));
             let budget = Budget::new(dice.one_of(&Server::ALL), budget, period);
             let _ = tree.set_budget(at, Some(budget), now);
         }

@@ -2,7 +2,7 @@
 
 use super::random::Dice;
 use super::*;
-use abi::reservation::{LEAST_BUDGET, SHORTEST};
+use abi::reservation::{LEAST_PART, SHORTEST};
 use proptest::prelude::*;
 
 /// When a node ran.
@@ -63,7 +63,7 @@ fn observe(limits: Budget, seed: u64, rival: bool, lateness: u64) -> (Ran, u64) 
 
 fn limits(server: Server) -> impl Strategy<Value = Budget> {
     (SHORTEST..10 * MS, 1u64..100).prop_map(move |(period, percent)| {
-        Budget::new(server, (period * percent / 100).max(LEAST_BUDGET), period)
+        Budget::new(server, (period * percent / 100).max(LEAST_PART), period)
     })
 }
 
@@ -116,7 +116,7 @@ proptest! {
         percent in 1u64..90, period in SHORTEST..5 * MS, seed in any::<u64>(),
         lateness in 1..MS,
     ) {
-        let budget = (period * percent / 100).max(LEAST_BUDGET);
+        let budget = (period * percent / 100).max(LEAST_PART);
         let limits = Budget::new(server, budget, period);
         let (ran, end) = observe(limits, seed, false, lateness);
         let bound = budget * (end / period + 2) + lateness;
@@ -161,7 +161,7 @@ proptest! {
     #[test]
     fn a_debt_is_repaid_by_periods_that_have_come(
         server in prop::sample::select(vec![Server::Periodic, Server::Constant]),
-        budget in LEAST_BUDGET..MS, others in 1..MS, more in 1..10 * MS, gap in 0..60 * MS,
+        budget in LEAST_PART..MS, others in 1..MS, more in 1..10 * MS, gap in 0..60 * MS,
         told in 0..80 * MS,
     ) {
         let used = budget + more;
@@ -184,11 +184,11 @@ fn the_least_budget_progresses() {
         let mut tree = storage.tree();
         let root = tree.root(0);
         let leaf = leaf(&mut tree, root, Share::Priority(1));
-        let limits = Budget::new(server, LEAST_BUDGET, SHORTEST);
+        let limits = Budget::new(server, LEAST_PART, SHORTEST);
         assert_eq!(tree.set_budget(leaf, Some(limits), 0), Ok(()));
         tree.wake(leaf, 0);
         run(&mut tree, 0, 1000 * SHORTEST);
-        assert_eq!(tree.service(leaf), 1000 * LEAST_BUDGET, "{server:?}");
+        assert_eq!(tree.service(leaf), 1000 * LEAST_PART, "{server:?}");
         assert_eq!(tree.inspect(leaf).map(|state| state.overruns), Some(1000));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::random::Dice;
 use super::*;
-use abi::reservation::LEAST_BUDGET;
+use abi::reservation::LEAST_PART;
 use proptest::prelude::*;
 
 /// The priority of the shared class on each CPU.
@@ -114,7 +114,7 @@ impl<'a> Machine<'a> {
                     assert!(highest.is_none_or(|own| own <= SHARED), "a child before {highest:?}");
                     let Some(key) = self.key(leaf) else {
                         // What is left of a sporadic server's amount was too little.
-                        assert!(self.until[cpu] - self.now < LEAST_BUDGET, "{leaf:?} runs on");
+                        assert!(self.until[cpu] - self.now < LEAST_PART, "{leaf:?} runs on");
                         continue;
                     };
                     // What others have delayed by more than a period has a later deadline as

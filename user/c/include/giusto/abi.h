@@ -587,6 +587,11 @@ enum giusto_error {
     GIUSTO_ERROR_DEADLOCK = 37,
     /** The thread runs on a reservation, its own or a caller's, where a ceiling has no effect. */
     GIUSTO_ERROR_ON_RESERVATION = 38,
+    /**
+     * The budget is below `LEAST_BUDGET`: the switches to the reservation and away from it would
+     * use it up.
+     */
+    GIUSTO_ERROR_BUDGET_TOO_SMALL = 39,
 };
 
 /** `X(constant, name)` for each one of `enum giusto_error`. */
@@ -628,7 +633,8 @@ enum giusto_error {
     X(GIUSTO_ERROR_ALREADY_OWNER, AlreadyOwner) \
     X(GIUSTO_ERROR_OTHER_DOMAIN, OtherDomain) \
     X(GIUSTO_ERROR_DEADLOCK, Deadlock) \
-    X(GIUSTO_ERROR_ON_RESERVATION, OnReservation)
+    X(GIUSTO_ERROR_ON_RESERVATION, OnReservation) \
+    X(GIUSTO_ERROR_BUDGET_TOO_SMALL, BudgetTooSmall)
 
 /** Which threads use a mutex or condition. */
 enum giusto_scope {
@@ -1003,8 +1009,15 @@ enum giusto_server {
 /** The shortest window: windows are followed whatever runs. */
 #define GIUSTO_SHORTEST_WINDOW 500000
 
-/** The least budget. */
-#define GIUSTO_LEAST_BUDGET 1000
+/**
+ * The least budget that the kernel accepts: more than it takes of one for its return, the switch to
+ * the reservation, the interrupt at its end and the switch away, on the deepest leaf. Of a smaller
+ * one nothing would be left to run in. Measured by the experiment `tree-cost`.
+ */
+#define GIUSTO_LEAST_BUDGET 20000
+
+/** The least budget, and part of one, that the scheduling tree itself tells apart. */
+#define GIUSTO_LEAST_PART 1000
 
 /** Windows that one class of time partitions can have, gaps included. */
 #define GIUSTO_WINDOWS 32

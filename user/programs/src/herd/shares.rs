@@ -2,7 +2,7 @@
 
 use super::hostile::{BELL, CLASS, Herd, Member, Work};
 use abi::call::{Call, Setting};
-use abi::reservation::{Budget, Curve, Policy, Server, Share, WHOLE};
+use abi::reservation::{Budget, Curve, LEAST_BUDGET, Policy, Server, Share, WHOLE};
 use rt::arch::{self, word};
 use rt::{Error, Slot};
 use rt::{reservation, signal, system};
@@ -43,12 +43,12 @@ fn start(herd: &Herd, work: Work) -> Result<(), Error> {
 /// Budgets that all are used up and come back in one stretch of time.
 pub fn budgets(herd: &Herd) -> Result<(), Error> {
     let class = class(herd, Policy::EarliestDeadline)?;
-    // They use little, but their switches take most of the time.
-    let period = 200 * US + herd.threads as u64 * EACH;
+    // They are the least, so their switches take much of the time.
+    let period = 200 * US + herd.threads as u64 * 2 * LEAST_BUDGET;
     for number in 0..herd.threads {
         let leaf = herd.of(LEAVES, number);
         reservation::create_leaf(leaf, class, Share::Deadline)?;
-        reservation::set_budget(leaf, Some(Budget::new(Server::Periodic, US, period)))?;
+        reservation::set_budget(leaf, Some(Budget::new(Server::Periodic, LEAST_BUDGET, period)))?;
     }
     start(herd, |_, _| {
         loop {

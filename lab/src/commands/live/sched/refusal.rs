@@ -5,8 +5,8 @@ use crate::live::{Picture, Reservation};
 use abi::Error;
 use abi::bandwidth::{self, CPU};
 use abi::control::Change;
-use abi::reservation::{Budget, Curve, Policy, Share};
-use manifest::{spell_curve, spell_part, spell_part_up};
+use abi::reservation::{Budget, Curve, LEAST_BUDGET, Policy, Share};
+use manifest::{spell_curve, spell_duration, spell_part, spell_part_up};
 
 /// The reason, from what was there before.
 pub fn why(error: Error, picture: &Picture, target: &Target, change: &Change) -> String {
@@ -17,6 +17,9 @@ pub fn why(error: Error, picture: &Picture, target: &Target, change: &Change) ->
                 && one.policy == Some(Policy::ServiceCurves) =>
         {
             "a class of service curves inside another one has no budget".to_string()
+        }
+        (Error::BudgetTooSmall, _) => {
+            format!("a budget has to be {} at least", spell_duration(LEAST_BUDGET))
         }
         (Error::InvalidArgument, _) => "a value is out of bounds".to_string(),
         (Error::PriorityTooHigh, _) => {

@@ -159,7 +159,7 @@ fn what_means_nothing_is_told_with_its_mend() {
         ("log", "period=1ms", "`period` means nothing for log: it has neither"),
         ("log", "server=periodic", "`server` means nothing for log: it has no budget"),
         ("log", "priority=512", "`priority` is a number from 0 to 511, not `512`"),
-        ("log", "budget=1 period=1ms", "`budget` is a time of 1us or more"),
+        ("log", "budget=1 period=1ms", "`budget` is a time of 20us or more"),
         ("log", "priority=1 priority=2", "`priority` is given twice"),
         ("flight", "budget=6ms", "a budget of 6ms exceeds its period of 5ms"),
         ("flight", "budget=none", "without a budget nothing gives flight a deadline"),

@@ -3,6 +3,7 @@
 //! Each set is judged as a user judges a system: traced for what the kernel costs in it, checked
 //! with these costs, and run.
 
+mod beside;
 mod draw;
 mod lent;
 
@@ -32,7 +33,22 @@ pub fn jobs() -> Vec<Job> {
     let shared = (0..DEEP / LOT).map(|number| deep(DRAWN, number));
     let lent = (0..DEEP_LENT / LOT).map(|number| deep(LENT, number));
     let curved = (0..DEEP_CURVED / LOT).map(|number| deep(CURVED, number));
-    usual.into_iter().chain(shared).chain(lent).chain(curved).collect()
+    let beside = [
+        neighbours("qemu-x86_64", &["--icount"], 0, 4),
+        neighbours("twin", &["--machine", "twin"], 0, 8),
+        neighbours("qemu-x86_64", &["--icount"], 1_000, 100).class(Class::Deep),
+    ];
+    usual.into_iter().chain(shared).chain(lent).chain(curved).chain(beside).collect()
+}
+
+fn neighbours(on: &'static str, machine: &'static [&'static str], first: u64, count: u64) -> Job {
+    let name = format!("a victim beside {count} random sets of neighbours from seed {first}, {on}");
+    let work = move |_: &mut _| {
+        let folder = state::path("task-sets");
+        fs_err::create_dir_all(&folder)?;
+        (first..first + count).try_for_each(|seed| beside::held(&folder, machine, seed))
+    };
+    Job::new(Group::Target, name, work).builds(Builds::Tree(on, None)).seconds(count as f64)
 }
 
 /// A manifest for each seed, and what such sets are called.
