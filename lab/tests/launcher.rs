@@ -214,8 +214,10 @@ fn the_debugger_is_for_those_who_use_it() {
         let (_, stderr) = texts(&machine.giusto(words));
         assert!(stderr.contains("--no-install-recommends gdb"), "{words}: {stderr}");
     }
-    let (_, stderr) = texts(&machine.giusto("run hello"));
-    assert!(!stderr.contains("gdb"), "{stderr}");
+    for words in ["run hello", "test --status"] {
+        let (_, stderr) = texts(&machine.giusto(words));
+        assert!(!stderr.contains("gdb"), "{words}: {stderr}");
+    }
 }
 
 /// A tool comes over the network, which takes minutes.

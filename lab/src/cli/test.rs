@@ -19,7 +19,7 @@ pub struct Test {
     #[arg(long, conflicts_with = "quick")]
     pub deep: bool,
     /// Write the recorded figures, and what commands print, into the pages that show them.
-    #[arg(long, conflicts_with = "list")]
+    #[arg(long, conflicts_with_all = ["list", "status"])]
     pub update: bool,
     /// Begin a deep run anew.
     #[arg(long, requires = "deep")]
@@ -27,6 +27,11 @@ pub struct Test {
     /// List the checks, with when they run and what they build, and run none.
     #[arg(long)]
     pub list: bool,
+    /// Say on which commit the last whole run without a failure was, and whether that is what lies
+    /// here: exit status 0 if it is, else 1.
+    #[arg(long)]
+    #[arg(conflicts_with_all = ["quick", "deep", "list", "fail_fast", "only", "names", "junit"])]
+    pub status: bool,
     /// Stop at the first check that fails.
     #[arg(long)]
     pub fail_fast: bool,
@@ -39,7 +44,7 @@ pub struct Test {
     /// Apply the patches in tests/mutants/, or those of these names, to a copy of the work tree:
     /// each must fail a test. All of them take hours.
     #[arg(long, value_name = "NAME", num_args = 0..)]
-    #[arg(conflicts_with_all = ["quick", "deep", "list", "fail_fast", "only", "names", "junit"])]
+    #[arg(conflicts_with_all = ["quick", "deep", "list", "fail_fast", "only", "names", "junit", "status"])]
     pub mutants: Option<Vec<String>>,
 }
 

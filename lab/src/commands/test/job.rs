@@ -134,6 +134,11 @@ impl<'a> Choice<'a> {
         self.names.is_empty() || self.names.iter().any(|name| title.contains(name.as_str()))
     }
 
+    /// Whether it is what a change must pass: all that is not for `--deep`.
+    pub fn is_whole(&self) -> bool {
+        self.names.is_empty() && self.groups.is_empty() && !self.quick && !self.deep
+    }
+
     /// The names that were asked for.
     pub fn asked(&self) -> &[String] {
         self.names
@@ -184,9 +189,12 @@ mod tests {
     fn jobs_are_chosen_by_class_group_and_name() {
         let test = cli::Test::default;
         assert_eq!(chosen(&test()), ["rules", "hello"]);
+        assert!(Choice::new(&test()).is_whole());
         assert_eq!(chosen(&cli::Test { quick: true, ..test() }), ["rules"]);
         assert_eq!(chosen(&cli::Test { deep: true, ..test() }), ["hello on 64 CPUs", "seeds"]);
         let named = |name: &str| cli::Test { names: vec![name.to_string()], ..test() };
+        let quick = cli::Test { quick: true, ..test() };
+        assert!([quick, named("hello")].iter().all(|test| !Choice::new(test).is_whole()));
         assert_eq!(chosen(&named("hello")), ["hello"]);
         assert_eq!(chosen(&named("search: ")), ["seeds"], "by name, also what is deep");
         assert_eq!(chosen(&cli::Test { quick: true, ..named("seeds") }), [""; 0]);
