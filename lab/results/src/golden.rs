@@ -140,19 +140,25 @@ impl Golden {
     /// Every difference between the file and complete reports; experiments without a report are
     /// left alone.
     pub fn check(&self, reports: &[Report]) -> Vec<Deviation> {
-        reports.iter().flat_map(|report| self.check_one(report)).collect()
+        reports.iter().flat_map(|report| self.check_of(report, |_| true)).collect()
     }
 
     /// What differs of those figures of a report that a table of another name than the
-    /// experiment's records, as those of another machine are.
-    pub fn check_table(&self, table: &str, report: &Report) -> Vec<Deviation> {
+    /// experiment's records, as those of another machine are; of keys that count.
+    pub fn check_table(
+        &self,
+        table: &str,
+        report: &Report,
+        counts: impl Fn(&str) -> bool,
+    ) -> Vec<Deviation> {
         let deviation = |(key, recorded): (String, Figure)| {
             let (experiment, measured) = (table.to_string(), report.figure(&key));
             let (recorded, limit) = (Some(recorded), false);
             let differs = measured != recorded;
             differs.then_some(Deviation { experiment, key, recorded, measured, limit })
         };
-        self.recorded(table).into_iter().filter_map(deviation).collect()
+        let recorded = self.recorded(table).into_iter().filter(|(key, _)| counts(key));
+        recorded.filter_map(deviation).collect()
     }
 
     /// What passes its limits.
@@ -178,11 +184,13 @@ impl Golden {
         deviations
     }
 
-    fn check_one(&self, report: &Report) -> Vec<Deviation> {
-        let mut deviations = self.check_limits(report);
+    /// What differs between the file and a report, of keys that count: for a report that is about
+    /// some of the kernels only.
+    pub fn check_of(&self, report: &Report, counts: impl Fn(&str) -> bool) -> Vec<Deviation> {
+        let mut deviations = self.check_limits_of(report, &counts);
         let recorded = self.recorded(&report.experiment);
         let measured = medians(report);
-        for (key, figure) in &recorded {
+        for (key, figure) in recorded.iter().filter(|(key, _)| counts(key)) {
             let measured = find(&measured, key);
             if measured != Some(*figure) {
                 deviations.push(deviation(report, key, Some(*figure), measured, false));

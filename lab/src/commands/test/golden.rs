@@ -22,18 +22,20 @@ const SIMULATION: &dyn Platform = &Twin;
 /// By how many percent the simulation's model may be off.
 const MODEL: f64 = 10.0;
 
-/// The experiment that takes longest and compares no kernels, and those that it is run under each
-/// time: one with a fast path, one that queues eagerly, one that sorts senders. A deep run has the
-/// others.
-const IN_PARTS: (&str, [&str; 3]) = ("sections", ["fastpath", "strict-eager", "ipc-heap"]);
+/// Experiments that take longest and decide no claim, which could compare kernels, and those that
+/// they are run under each time: one with a fast path, one that queues eagerly, one that sorts
+/// senders. A deep run has the others.
+const IN_PARTS: [&str; 3] = ["sections", "latency", "cross-cpu-ipc"];
+const EACH_TIME: [&str; 3] = ["fastpath", "strict-eager", "ipc-heap"];
 
 /// Experiments that take long and of which a deep run alone has the figures: one is about locks and
 /// has no system of its own, two say where each kernel spends its time and what it does, two are
 /// about what CPUs wait for each other where `cross-cpu-ipc` is about messages, one waits for
 /// seconds where `sharing-dynamics` is about curves too, two boot many systems, one counts late
 /// jobs over many seconds, one the responses of jobs over many, one compares many lengths beside
-/// each load, one shows frames over many seconds, and one makes an attack under each locking.
-pub const DEEP: [&str; 15] = [
+/// each load, one shows frames over many seconds, one computes for seconds without any wait, and
+/// one makes an attack under each locking.
+pub const DEEP: [&str; 16] = [
     "lock-scaling",
     "profile",
     "scheduler-stats",
@@ -49,6 +51,7 @@ pub const DEEP: [&str; 15] = [
     "train-display",
     "inheritance-approaches",
     "futex-across",
+    "tickless",
 ];
 
 /// Each experiment that boots systems, compared.
@@ -69,12 +72,11 @@ fn jobs_of(experiment: &'static Experiment) -> Vec<Job> {
         let job = Job::new(Group::Golden, name, work).configuration();
         job.builds(Builds::Own("images that it runs on")).seconds(20.0)
     };
-    let (in_parts, each_time) = IN_PARTS;
-    if experiment.name == in_parts {
+    if IN_PARTS.contains(&experiment.name) {
         let (often, seldom): (Vec<_>, Vec<_>) =
-            experiment.kernels.iter().partition(|kernel| each_time.contains(kernel));
-        let others = format!("{in_parts}, the other kernels");
-        return vec![job(in_parts.into(), often), job(others, seldom).class(Class::Deep)];
+            experiment.kernels.iter().partition(|kernel| EACH_TIME.contains(kernel));
+        let others = format!("{}, the other kernels", experiment.name);
+        return vec![job(experiment.name.into(), often), job(others, seldom).class(Class::Deep)];
     }
     let job = job(experiment.name.into(), experiment.kernels.to_vec());
     vec![if DEEP.contains(&experiment.name) { job.class(Class::Deep) } else { job }]
@@ -94,15 +96,16 @@ fn figures_of(
         return;
     }
     if let Ok(listed) = experiment.on(SIMULATION.name()) {
-        let simulated = measure(listed, &session);
+        let simulated = measure(listed, &session, kernels);
         let real = real.as_ref().map(|(report, _)| report);
-        simulation(findings, experiment, (simulated, real), golden);
+        simulation(findings, (experiment, kernels), (simulated, real), golden);
     }
     if let Ok(listed) = experiment.on(Native.name())
         && Recorded::load().is_ok_and(|known| known.decides(Native.name(), experiment.name))
     {
         let name = format!("{}: verdicts on this host as recorded", experiment.name);
-        findings.record(name, measure(listed, &session).and_then(|report| verdicts(&report)));
+        findings
+            .record(name, measure(listed, &session, kernels).and_then(|report| verdicts(&report)));
     }
     let (repeated, kernel) = REPEATED;
     if let Some((listed, first)) = usual.zip(real).filter(|_| experiment.name == repeated) {
@@ -132,7 +135,9 @@ fn real(
     };
     let against = match golden {
         Err(error) => Err(anyhow!("{error:#}")),
-        Ok(golden) if experiment.golden => nothing_of(golden.check(std::slice::from_ref(&report))),
+        Ok(golden) if experiment.golden => {
+            nothing_of(golden.check_of(&report, |key| is_of(experiment, kernels, key)))
+        }
         Ok(golden) => {
             nothing_of(golden.check_limits_of(&report, |key| is_of(experiment, kernels, key)))
         }
@@ -146,7 +151,7 @@ fn real(
     Some((report, samples))
 }
 
-/// Whether the key of a limit is about one of these kernels, or about none.
+/// Whether the key of a figure or a limit is about one of these kernels, or about none.
 fn is_of(experiment: &Experiment, kernels: &[&str], key: &str) -> bool {
     let about = key.split(' ').next().unwrap_or_default();
     kernels.contains(&about) || !experiment.kernels.contains(&about)
@@ -155,7 +160,7 @@ fn is_of(experiment: &Experiment, kernels: &[&str], key: &str) -> bool {
 /// Judges an experiment in the simulation, also beside the usual machine's report.
 fn simulation(
     findings: &mut Findings,
-    experiment: &Experiment,
+    (experiment, kernels): (&Experiment, &[&str]),
     (simulated, real): (Result<Report>, Option<&Report>),
     golden: &Result<Golden>,
 ) {
@@ -171,7 +176,8 @@ fn simulation(
         findings.record(name, fits(real, &simulated));
     }
     let table = format!("{}, simulated", experiment.name);
-    let off = golden.as_ref().map(|golden| golden.check_table(&table, &simulated));
+    let counts = |key: &str| is_of(experiment, kernels, key);
+    let off = golden.as_ref().map(|golden| golden.check_table(&table, &simulated, counts));
     let off = off.map_err(|error| anyhow!("{error:#}")).and_then(nothing_of);
     findings.record(format!("{}: figures of pages in the simulation", experiment.name), off);
     bounds(findings, format!("{}: limits in the simulation", experiment.name), &simulated);
@@ -208,8 +214,9 @@ fn fits(real: &Report, simulated: &Report) -> Result<()> {
     nothing_of(real.rows.iter().filter_map(off))
 }
 
-fn measure(listed: Listed, session: &Session) -> Result<Report> {
-    Ok(experiment::run(listed, session, &listed.kernels())?.0)
+fn measure(listed: Listed, session: &Session, kernels: &[&str]) -> Result<Report> {
+    let own = listed.kernels().into_iter().filter(|kernel| kernels.contains(kernel));
+    Ok(experiment::run(listed, session, &own.collect::<Vec<_>>())?.0)
 }
 
 /// Whether a run under one kernel agrees with what an earlier one found under it, in every row,
@@ -245,14 +252,16 @@ mod tests {
 
     #[test]
     fn each_kernel_and_each_limit_of_an_experiment_in_parts_is_checked() {
-        let sections = EXPERIMENTS.into_iter().find(|one| one.name == IN_PARTS.0).unwrap();
-        let (_, each_time) = IN_PARTS;
-        assert!(each_time.iter().all(|kernel| sections.kernels.contains(kernel)));
-        let names: Vec<String> = jobs_of(sections).iter().map(|job| job.name.clone()).collect();
-        assert_eq!(names, ["sections", "sections, the other kernels"]);
-        let is_of_some = |key| is_of(sections, &["fastpath"], key);
-        assert!(is_of_some("fastpath longest any") && is_of_some("kernel text"));
-        assert!(!is_of_some("ipc-scan longest any"));
+        for name in IN_PARTS {
+            let one = EXPERIMENTS.into_iter().find(|one| one.name == name).unwrap();
+            assert!(EACH_TIME.iter().all(|kernel| one.kernels.contains(kernel)), "{name}");
+            assert_eq!(one.decides().count(), 0, "{name}: claims may compare kernels");
+            let names: Vec<String> = jobs_of(one).iter().map(|job| job.name.clone()).collect();
+            assert_eq!(names, [name.to_string(), format!("{name}, the other kernels")]);
+            let is_of_some = |key| is_of(one, &["fastpath"], key);
+            assert!(is_of_some("fastpath longest any") && is_of_some("kernel text"));
+            assert!(!is_of_some("ipc-scan longest any"));
+        }
     }
 
     #[test]
