@@ -150,7 +150,7 @@ fn programs(title: String, what: &[&str], environment: &[(&str, &str)]) -> Resul
 }
 
 /// The host's packages with their directories.
-fn packages() -> Result<Vec<(String, PathBuf)>> {
+pub fn packages() -> Result<Vec<(String, PathBuf)>> {
     let metadata = workspace::metadata(workspace::root())?;
     let directory = |manifest: &Path| manifest.parent().unwrap_or(manifest).to_path_buf();
     let of = |package: &cargo_metadata::Package| {
