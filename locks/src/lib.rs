@@ -15,7 +15,7 @@
 //! that two writes at once would mix up. So they need nothing but atomics, and
 //! the proof that an object may be touched is the kernel's. Every spin calls a [`Relax`], which
 //! the machine supplies. Atomics come from `sync`, where models replace them.
-#![cfg_attr(not(any(test, loom)), no_std)]
+#![cfg_attr(not(any(test, feature = "loom")), no_std)]
 #![forbid(unsafe_code)]
 
 #[cfg(test)]
@@ -30,11 +30,11 @@ mod line;
 mod lock_policy;
 mod object;
 mod relax;
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod sim;
 mod sync;
 mod ticket;
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 #[path = "../tests/toy/mod.rs"]
 mod toy;
 mod transactions;

@@ -21,7 +21,7 @@ impl Ticket {
     }
 
     /// A lock that is free, for a static.
-    #[cfg(all(not(test), not(loom)))]
+    #[cfg(all(not(test), not(feature = "loom")))]
     pub const fn fixed() -> Ticket {
         Ticket { next: AtomicU32::new(0), owner: AtomicU32::new(0) }
     }
@@ -60,7 +60,7 @@ impl Ticket {
     }
 
     /// A lock whose tickets run out soon.
-    #[cfg(all(test, not(loom)))]
+    #[cfg(all(test, not(feature = "loom")))]
     pub(crate) fn nearly_worn_out() -> Ticket {
         let last = u32::MAX - 2;
         Ticket { next: AtomicU32::new(last), owner: AtomicU32::new(last) }

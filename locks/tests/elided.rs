@@ -1,5 +1,5 @@
 //! What an elided lock does for each outcome of a transaction, by script.
-#![cfg(not(loom))]
+#![cfg(not(feature = "loom"))]
 #![forbid(unsafe_code)]
 
 use locks::{

@@ -1,6 +1,6 @@
 //! Models of the locks: `loom` runs them through all interleavings, and through all values that
-//! the memory model lets a load return. Built with `--cfg loom`; `./giusto test` does so.
-#![cfg(loom)]
+//! the memory model lets a load return. Built with the feature `loom`; `./giusto test` does so.
+#![cfg(feature = "loom")]
 #![forbid(unsafe_code)]
 
 use locks::{

@@ -1,5 +1,5 @@
 //! Locks of objects: their order, their release, and that empty ones vanish.
-#![cfg(not(loom))]
+#![cfg(not(feature = "loom"))]
 #![forbid(unsafe_code)]
 
 use locks::{

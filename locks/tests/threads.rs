@@ -1,5 +1,5 @@
 //! The locks and the toy kernel on real threads, against a plain reference.
-#![cfg(not(loom))]
+#![cfg(not(feature = "loom"))]
 #![forbid(unsafe_code)]
 
 mod toy;

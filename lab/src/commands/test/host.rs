@@ -11,7 +11,7 @@ use crate::image::executables;
 use crate::machine::Interrupts;
 use crate::progress::Late;
 use crate::workspace;
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use cargo_metadata::Artifact;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -102,11 +102,10 @@ pub fn jobs(choice: &Choice) -> Result<Vec<Job>> {
     }
     let title = format!("building the tests of {}", wanted.join(", "));
     let chosen: Vec<&str> = wanted.iter().flat_map(|package| ["-p", package]).collect();
-    programs(title, &chosen, &[])
+    programs(title, &chosen)
 }
 
-/// The models of the locks, which loom explores. What they are built from differs from what
-/// everything else is, so it is kept apart.
+/// The models of the locks, which loom explores.
 pub fn models(choice: &Choice) -> Result<Vec<Job>> {
     if !choice.may_take(Class::Usual) && (LONG_MODELS.is_empty() || !choice.may_take(Class::Deep)) {
         return Ok(Vec::new());
@@ -115,11 +114,8 @@ pub fn models(choice: &Choice) -> Result<Vec<Job>> {
     if !choice.asked().is_empty() && !may_name(choice.asked(), &words) {
         return Ok(Vec::new());
     }
-    let directory = workspace::build_directory().join("loom");
-    let directory = directory.to_str().context("the build directory's name is not text")?;
-    let environment = [("RUSTFLAGS", "--cfg loom"), ("CARGO_TARGET_DIR", directory)];
     let title = "building the models of the locks".to_string();
-    let jobs = programs(title, &["-p", "locks", "--test", "loom"], &environment)?;
+    let jobs = programs(title, &["-p", "locks", "--features", "loom", "--test", "loom"])?;
     let class = |job: Job| {
         let long = LONG_MODELS.iter().any(|name| job.name.ends_with(name));
         job.class(if long { Class::Deep } else { Class::Usual })
@@ -128,11 +124,10 @@ pub fn models(choice: &Choice) -> Result<Vec<Job>> {
 }
 
 /// Builds programs with tests; each test is a job.
-fn programs(title: String, what: &[&str], environment: &[(&str, &str)]) -> Result<Vec<Job>> {
+fn programs(title: String, what: &[&str]) -> Result<Vec<Job>> {
     let mut step = Late::new(title);
     let build = ["test", "--no-run", "--message-format", "json-render-diagnostics"];
     let mut cargo = workspace::cargo(&[&build, what].concat());
-    cargo.envs(environment.iter().copied());
     let interrupts = Interrupts::watch();
     let ended = process::run_shown(&mut cargo, LIMIT, |line| step.said(line))?;
     drop(step);
