@@ -46,7 +46,7 @@ impl Load for Pairs {
 
 /// Boots a load under a kernel for one CPU.
 pub fn boot_load<L: Load>(kernel: &str, hertz: u64, load: &L) -> Result<L::Driver, String> {
-    boot_on::<Native<Unlocked, false>, L>(kernel, hertz, load)
+    boot_alone::<Native<Unlocked, false>, L>(kernel, hertz, load)
 }
 
 /// Boots pairs under a kernel and a locking on so many CPUs.
@@ -61,11 +61,13 @@ pub fn boot(
     }
     let pairs = Pairs(cpus);
     match locking {
-        "none" => boot_on::<Native<Unlocked, false>, _>(kernel, hertz, &pairs),
-        "none-several" => boot_on::<Native<Unlocked, true>, _>(kernel, hertz, &pairs),
-        "big" => boot_on::<Native<Big<Pause, NODES>, true>, _>(kernel, hertz, &pairs),
-        "fine" => boot_on::<Native<Fine<Pause, MOST_CPUS>, true>, _>(kernel, hertz, &pairs),
-        "elided" => boot_on::<Native<Elision<Rtm, Pause, NODES>, true>, _>(kernel, hertz, &pairs),
+        "none" => boot_load(kernel, hertz, &pairs),
+        "none-several" => boot_guarded::<Native<Unlocked, true>, _>(kernel, hertz, &pairs),
+        "big" => boot_guarded::<Native<Big<Pause, NODES>, true>, _>(kernel, hertz, &pairs),
+        "fine" => boot_guarded::<Native<Fine<Pause, MOST_CPUS>, true>, _>(kernel, hertz, &pairs),
+        "elided" => {
+            boot_guarded::<Native<Elision<Rtm, Pause, NODES>, true>, _>(kernel, hertz, &pairs)
+        }
         _ => {
             let known = LOCKINGS.map(|(name, _)| name).join(", ");
             Err(format!("there is no locking `{locking}`; take one of {known}"))
@@ -74,12 +76,12 @@ pub fn boot(
 }
 
 macro_rules! kernels {
-    ($($kernel:ident),*) => {
-        /// The names of all kernels.
-        pub const KERNELS: &[&str] =
+    ($boot:ident, $names:ident: $($kernel:ident),*) => {
+        /// The names of these kernels.
+        pub const $names: &[&str] =
             &[$(<$kernel<Native<Unlocked, false>> as System>::NAME),*];
 
-        fn boot_on<P: Host, L: Load>(
+        fn $boot<P: Host, L: Load>(
             kernel: &str,
             hertz: u64,
             load: &L,
@@ -89,13 +91,14 @@ macro_rules! kernels {
                     return Ok(load.boot::<$kernel<P>>(hertz));
                 }
             )*
-            Err(format!("there is no kernel `{kernel}`; take one of {}", KERNELS.join(", ")))
+            Err(format!("there is no kernel `{kernel}`; take one of {}", $names.join(", ")))
         }
     };
 }
 
 kernels!(
-    Fastpath,
+    boot_alone,
+    KERNELS: Fastpath,
     Slowpath,
     DirectLazy,
     DirectEager,
@@ -105,3 +108,24 @@ kernels!(
     IpcOrdered,
     IpcHeap
 );
+
+// Each of these is compiled for each locking, which takes most of the time. Tests of this crate
+// need one; that each runs under each is tested by the laboratory, with the program itself.
+#[cfg(not(test))]
+kernels!(
+    boot_guarded,
+    GUARDED: Fastpath,
+    Slowpath,
+    DirectLazy,
+    DirectEager,
+    StrictLazy,
+    StrictEager,
+    IpcScan,
+    IpcOrdered,
+    IpcHeap
+);
+#[cfg(test)]
+kernels!(boot_guarded, GUARDED: Fastpath);
+
+#[cfg(not(test))]
+const _: () = assert!(GUARDED.len() == KERNELS.len());
