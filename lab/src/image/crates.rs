@@ -78,7 +78,7 @@ pub fn twin(system: &System) -> Result<Images> {
         "building the twin with the programs of {}; the first time this takes a minute",
         system.name
     );
-    let mut built = place.build(&title, "twin", &["--profile", super::DEVELOPED])?;
+    let mut built = place.build(&title, "twin", &["--profile", super::SIMULATED])?;
     let program = built.remove(&place.twin()).context("cargo built no twin")?;
     Ok(Images { twin: Some(program), ..Images::default() })
 }

@@ -152,23 +152,22 @@ pub fn build_shipped(machine: &dyn Emulator, system: &System) -> Result<Images> 
     Ok(Images { kernel, programs, twin: None })
 }
 
-/// The profile of what is developed here and not measured.
-const DEVELOPED: &str = "dev";
+/// The profile of the twin, for development: arithmetic is checked, and a panic unwinds.
+const SIMULATED: &str = "twin";
 
-/// Builds the twin, and returns its program's path. It is built for development: arithmetic is
-/// checked, and a panic unwinds.
+/// Builds the twin, and returns its program's path.
 pub fn twin() -> Result<PathBuf> {
     let title = "building the machine twin";
     let recipe = Recipe {
         name: "twin",
         title: title.to_string(),
         package: "twin",
-        profile: DEVELOPED,
+        profile: SIMULATED,
         arguments: &[],
         directory: None,
         executables: &["giusto-twin".to_string()],
     };
-    let build = |_: &[&str]| Place::of_giusto()?.build(title, "twin", &["--profile", DEVELOPED]);
+    let build = |_: &[&str]| Place::of_giusto()?.build(title, "twin", &["--profile", SIMULATED]);
     only(kept::obtain_by(&recipe, build)?)
 }
 

@@ -4,7 +4,7 @@
 //! where it is a member of the workspace, and all twins are to share what they are made of.
 
 use super::crates::Program;
-use super::{cargo, sources};
+use super::{SIMULATED, cargo, sources};
 use crate::machine::EMULATOR;
 use crate::workspace;
 use anyhow::{Context, Result};
@@ -253,7 +253,7 @@ fn forget_lost(systems: &Path) -> Result<()> {
             continue;
         }
         let tag = plain(&place.file_name().to_string_lossy());
-        let profiles = ["debug".to_string(), format!("{}/program", EMULATOR.target())];
+        let profiles = [SIMULATED.to_string(), format!("{}/program", EMULATOR.target())];
         let folders = profiles.iter().flat_map(|profile| {
             ["", "deps", "incremental", ".fingerprint", "build"]
                 .map(|kind| workspace::build_directory().join(profile).join(kind))
@@ -292,9 +292,11 @@ mod tests {
         let manifest: Table = workspace_manifest().unwrap().parse().unwrap();
         let dev = &manifest["profile"]["dev"];
         assert_eq!(dev["debug"].as_str(), Some("line-tables-only"));
-        let packages = dev["package"].as_table().unwrap();
-        assert!(packages.contains_key("twin") && packages.contains_key("programs"));
-        assert!(packages.values().all(|package| package.get("debug").is_none()), "{packages:?}");
+        let of = |profile: &str| manifest["profile"][profile]["package"].as_table().unwrap();
+        let (packages, simulated) = (of("dev"), of(SIMULATED));
+        assert!(packages.contains_key("programs") && simulated.contains_key("twin"));
+        let mut each = packages.values().chain(simulated.values());
+        assert!(each.all(|package| package.get("debug").is_none()), "{manifest:?}");
         assert!(!packages.contains_key("lab"), "cargo would warn of it");
     }
 
