@@ -49,3 +49,23 @@ pub fn measure(request: &Request, hertz: u64) -> Result<Vec<Cost>, String> {
     let done = |(cost, cpu): (Cost, Box<dyn Drive>)| Cost { messages: cpu.messages(), ..cost };
     Ok(all.into_iter().map(done).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counter;
+    use crate::kernels::LOCKINGS;
+
+    #[test]
+    fn messages_of_each_locking_are_counted() {
+        let words = ["cost", "--trips", "10", "--rounds", "3"].map(String::from);
+        let request = Request::parse(&words).expect("a command line");
+        let found = measure(&request, counter::hertz()).expect("it measures");
+        assert_eq!(found.len(), LOCKINGS.len());
+        for cost in found {
+            // A thousand trips before all batches, two before each.
+            assert_eq!(cost.messages, 2 * (1000 + 3 * (2 + 10)), "{}", cost.locking);
+            assert_eq!((cost.batches.len(), cost.messages_in_batch), (3, 20), "{}", cost.locking);
+        }
+    }
+}

@@ -79,7 +79,24 @@ fn jobs_of(experiment: &'static Experiment) -> Vec<Job> {
         return vec![job(experiment.name.into(), often), job(others, seldom).class(Class::Deep)];
     }
     let job = job(experiment.name.into(), experiment.kernels.to_vec());
-    vec![if DEEP.contains(&experiment.name) { job.class(Class::Deep) } else { job }]
+    let job = if DEEP.contains(&experiment.name) { job.class(Class::Deep) } else { job };
+    [job].into_iter().chain(on_host(experiment)).collect()
+}
+
+/// The verdicts that this host's own processors decide. To compile all kernels for it takes longer
+/// than to measure.
+fn on_host(experiment: &'static Experiment) -> Option<Job> {
+    let listed = experiment.on(Native.name()).ok()?;
+    let known = Recorded::load().is_ok_and(|known| known.decides(Native.name(), experiment.name));
+    let work = move |findings: &mut Findings| {
+        let measured = measure(listed, &Session::new(Asked::seed(1)), experiment.kernels);
+        let name = format!("{}: verdicts on this host as recorded", experiment.name);
+        findings.record(name, measured.and_then(|report| verdicts(&report)));
+        Ok(())
+    };
+    let name = format!("{}, on this host", experiment.name);
+    let job = Job::new(Group::Golden, name, work).class(Class::Deep).builds(Builds::Native);
+    known.then(|| job.seconds(20.0))
 }
 
 fn figures_of(
@@ -89,7 +106,6 @@ fn figures_of(
     golden: &Result<Golden>,
 ) {
     let session = Session::new(Asked::seed(1));
-    // What takes the host's own time is measured when asked for.
     let usual = experiment.on(EMULATOR.name()).ok();
     let real = usual.and_then(|listed| real(findings, listed, kernels, &session, golden));
     if usual.is_some() && real.is_none() {
@@ -99,13 +115,6 @@ fn figures_of(
         let simulated = measure(listed, &session, kernels);
         let real = real.as_ref().map(|(report, _)| report);
         simulation(findings, (experiment, kernels), (simulated, real), golden);
-    }
-    if let Ok(listed) = experiment.on(Native.name())
-        && Recorded::load().is_ok_and(|known| known.decides(Native.name(), experiment.name))
-    {
-        let name = format!("{}: verdicts on this host as recorded", experiment.name);
-        findings
-            .record(name, measure(listed, &session, kernels).and_then(|report| verdicts(&report)));
     }
     let (repeated, kernel) = REPEATED;
     if let Some((listed, first)) = usual.zip(real).filter(|_| experiment.name == repeated) {

@@ -1,5 +1,6 @@
 //! The native machine: every kernel under every locking, on one CPU and on two. What is checked is
-//! that messages arrive and that counts agree, never how long anything takes.
+//! that messages arrive and that counts agree, never how long anything takes. It takes more than a
+//! minute to compile, and tests of its own crate try every locking each time: all is for deep runs.
 
 use super::builds::Builds;
 use super::findings::{Findings, built};
@@ -32,17 +33,16 @@ pub fn jobs() -> Vec<Job> {
             let program = built(image::build_native())?;
             check(&program)
         };
-        Job::new(Group::Target, name, work).builds(Builds::Native)
+        Job::new(Group::Target, name, work).builds(Builds::Native).class(Class::Deep)
     };
     let mut jobs = vec![job("native: more CPUs than there are".into(), Box::new(refusal))];
     for kernel in manifest::KERNELS {
-        let class = if kernel == manifest::KERNELS[0] { Class::Usual } else { Class::Deep };
         let name = format!("{kernel} under every locking on native, one CPU");
         let check: Check = Box::new(move |program| messages(program, kernel));
-        jobs.push(job(name, check).configuration().class(class));
+        jobs.push(job(name, check).configuration());
         let name = format!("{kernel} under every locking on native, 1 to {cpus} CPUs at once");
         let check: Check = Box::new(move |program| together(program, kernel, cpus));
-        jobs.push(job(name, check).configuration().class(class).alone());
+        jobs.push(job(name, check).configuration().alone());
     }
     jobs
 }

@@ -4,7 +4,7 @@
 use super::builds::Builds;
 use super::findings::{Findings, nothing_of};
 use super::giusto;
-use super::job::Job;
+use super::job::{Class, Job};
 use super::mutants::synchronise;
 use super::process::{self, Ended};
 use crate::cli::Group;
@@ -37,7 +37,8 @@ pub fn jobs() -> Vec<Job> {
         let work = move |findings: &mut Findings| judge(findings, [path()?]);
         Job::new(Group::Target, name, work).builds(builds)
     };
-    let hosted = [hosted(Builds::Twin, image::twin), hosted(Builds::Native, image::build_native)];
+    let native = hosted(Builds::Native, image::build_native).class(Class::Deep);
+    let hosted = [hosted(Builds::Twin, image::twin), native];
     let copy = Job::new(Group::Target, "a copied checkout uses its own files", |_| copied());
     images.chain(hosted).chain([copy]).collect()
 }
