@@ -105,7 +105,8 @@ pub fn jobs(choice: &Choice) -> Result<Vec<Job>> {
     programs(title, &chosen)
 }
 
-/// The models of the locks, which loom explores.
+/// The models of the locks, which loom explores. All packages are named, so that cargo takes what
+/// their tests are built from; one of them has models.
 pub fn models(choice: &Choice) -> Result<Vec<Job>> {
     if !choice.may_take(Class::Usual) && (LONG_MODELS.is_empty() || !choice.may_take(Class::Deep)) {
         return Ok(Vec::new());
@@ -115,7 +116,10 @@ pub fn models(choice: &Choice) -> Result<Vec<Job>> {
         return Ok(Vec::new());
     }
     let title = "building the models of the locks".to_string();
-    let jobs = programs(title, &["-p", "locks", "--features", "loom", "--test", "loom"])?;
+    let packages = packages()?;
+    let named = packages.iter().flat_map(|(package, _)| ["-p", package]);
+    let models = ["--features", "locks/loom", "--test", "loom"];
+    let jobs = programs(title, &named.chain(models).collect::<Vec<_>>())?;
     let class = |job: Job| {
         let long = LONG_MODELS.iter().any(|name| job.name.ends_with(name));
         job.class(if long { Class::Deep } else { Class::Usual })
