@@ -29,7 +29,7 @@ pub struct Test {
     pub list: bool,
     /// Say on which commit the last whole run without a failure was, and whether that is what lies
     /// here: exit status 0 if it is, else 1.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "mutants")]
     #[arg(conflicts_with_all = ["quick", "deep", "list", "fail_fast", "only", "names", "junit"])]
     pub status: bool,
     /// Stop at the first check that fails.
@@ -44,7 +44,7 @@ pub struct Test {
     /// Apply the patches in tests/mutants/, or those of these names, to a copy of the work tree:
     /// each must fail a test. All of them take hours.
     #[arg(long, value_name = "NAME", num_args = 0..)]
-    #[arg(conflicts_with_all = ["quick", "deep", "list", "fail_fast", "only", "names", "junit", "status"])]
+    #[arg(conflicts_with_all = ["quick", "deep", "list", "fail_fast", "only", "names", "junit"])]
     pub mutants: Option<Vec<String>>,
 }
 

@@ -3,6 +3,7 @@
 
 use super::{Finding, Source};
 use crate::machine::words;
+use std::collections::HashSet;
 use syn::visit::Visit;
 
 /// Where they may stand: the ports, the user side's stubs, and the lab's description of machines.
@@ -23,15 +24,14 @@ pub fn check(source: &Source) -> Vec<Finding> {
 /// Words of a processor, comments and strings included; names of machines are data.
 fn named(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let known: HashSet<&str> = words::ARCHITECTURE.split(' ').collect();
     for (index, line) in source.text.lines().enumerate() {
         let mut line = line.to_lowercase();
         for name in words::MACHINES {
             line = line.replace(name, "");
         }
         let mut parts = line.split(|c: char| !c.is_ascii_alphanumeric());
-        if let Some(word) =
-            parts.find(|part| words::ARCHITECTURE.split(' ').any(|word| word == *part))
-        {
+        if let Some(word) = parts.find(|part| known.contains(part)) {
             let what = format!("names an architecture: `{word}`");
             findings.push(Finding::new(&source.path, index + 1, what, MEND));
         }

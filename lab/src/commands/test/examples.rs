@@ -1,6 +1,6 @@
-//! Examples in the documentation of crates: each is compiled, and run if it says so. All packages of
-//! the host are asked, also those without any: for a part of them cargo would build anew what it has
-//! built for their tests, with other features.
+//! Examples in the documentation of crates: each is compiled, and run if it says so. All packages
+//! of the host are asked, also those without any: for a part of them cargo would build anew what it
+//! has built for their tests, with other features.
 
 use super::builds::Builds;
 use super::host;
