@@ -7,7 +7,7 @@ use super::host;
 use super::job::Job;
 use crate::cli::Group;
 use crate::workspace;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use walkdir::WalkDir;
 
 /// How the words behind a fence begin whose lines the compiler takes.
@@ -21,7 +21,9 @@ pub fn jobs() -> Vec<Job> {
         ensure!(!packages.is_empty(), "no crate has an example");
         let of_host = host::packages()?;
         let other = packages.iter().find(|name| of_host.iter().all(|(host, _)| host != *name));
-        ensure!(other.is_none(), "nothing builds the examples of {}", other.unwrap());
+        if let Some(other) = other {
+            bail!("nothing builds the examples of {other}");
+        }
         let named = of_host.iter().flat_map(|(package, _)| ["-p", package]);
         let words: Vec<&str> = ["test", "--doc", "--quiet"].into_iter().chain(named).collect();
         findings.record(packages.join(", "), host::cargo(&words, &[]).map(drop));
