@@ -83,7 +83,7 @@ pub enum Error {
     OtherDomain = 36,
     /// The thread would wait for itself: the owner of the mutex waits for it, also through others.
     Deadlock = 37,
-    /// The thread runs on a reservation, its own or a caller's, where a ceiling has no effect.
+    /// The thread has a reservation of its own, where a ceiling has no effect.
     OnReservation = 38,
     /// The budget is below [`LEAST_BUDGET`](crate::reservation::LEAST_BUDGET): the switches to the
     /// reservation and away from it would use it up.

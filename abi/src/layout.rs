@@ -90,7 +90,8 @@ layout! {
     endpoint_size,
     /// Whether the place holds an endpoint, as of a thread.
     endpoint_life,
-    /// How many messages were given up there before they were received, in 4 bytes.
+    /// How many messages were given up there before they were received, in 2 bytes; it stays at
+    /// 65,535.
     endpoint_given_up,
     /// The index of an endpoint's place, in 4 bytes.
     endpoint_index,

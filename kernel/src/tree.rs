@@ -326,14 +326,6 @@ impl<P: Port> Trees<P> {
         self.of_priority(cpu, priority)
     }
 
-    /// Whether its priority says when a queued thread runs by itself, rather than a reservation:
-    /// its own, also one that is gone, or that of a caller.
-    pub fn goes_by_priority(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> bool {
-        let away = thread.away.get(owner);
-        let own = if away.is_none() { thread.leaf.get(owner) } else { away.node };
-        thread.reservation.get(owner).is_none() && self.is_plain(own)
-    }
-
     /// A thread with a reservation ends: its job does not go on for another one.
     pub fn end_job(&self, owner: &impl Owner, thread: Ref<Thread<P>>, now: u64) {
         let reservation = thread.reservation.get(owner);

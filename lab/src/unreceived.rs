@@ -11,13 +11,15 @@ use std::fmt;
 
 /// Threads that people are told of, for each endpoint.
 const THREADS: usize = 4;
+/// Where the kernel stops to count.
+const MOST: u32 = u16::MAX as u32;
 
 /// What was not received at an endpoint of the manifest.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Unreceived {
     /// The endpoint.
     pub endpoint: String,
-    /// How many messages.
+    /// How many messages: 65,535 may be more.
     pub messages: u32,
     /// What the threads do that may receive there. None of them waits for messages there.
     pub threads: Vec<Wait>,
@@ -25,8 +27,11 @@ pub struct Unreceived {
 
 impl fmt::Display for Unreceived {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let messages = counted(self.messages as usize, "message");
         let were = if self.messages == 1 { "was" } else { "were" };
+        let messages = match self.messages {
+            MOST => "65,535 or more messages".to_string(),
+            messages => counted(messages as usize, "message"),
+        };
         write!(f, "{messages} to `{}` {were} given up before being received", self.endpoint)?;
         if self.threads.is_empty() {
             return writeln!(f, ": no thread is there that may receive");
@@ -100,6 +105,8 @@ mod tests {
         let nowhere = "1 message to `gate` was given up before being received: no thread is there \
                        that may receive\n";
         assert_eq!(of(ended(), &[(1, 1)]), nowhere);
+        assert!(of(ended(), &[(1, 65_534)]).starts_with("65,534 messages to"));
+        assert!(of(ended(), &[(1, 65_535)]).starts_with("65,535 or more messages to"));
         assert_eq!(of(ended(), &[]), "");
     }
 }

@@ -166,6 +166,7 @@ impl<P: Port> Manager<'_, P> {
                 return false;
             }
             endpoint.attached.set(&self.all, None);
+            endpoint.given_up.set(0);
             self.kernel.endpoints.release(&self.all, at);
         }
         done

@@ -45,7 +45,9 @@ impl System {
         for resource in [Resource::Memories, Resource::Mappings] {
             self.pools[resource as usize].size += added;
         }
-        self.pools.iter_mut().for_each(|pool| pool.given_at = None);
+        for resource in [Resource::Tables, Resource::Frames, Resource::Slots] {
+            self.pools[resource as usize].given_at = None;
+        }
     }
 
     /// The memory in which a domain's program leaves why it panicked, if it has no log.

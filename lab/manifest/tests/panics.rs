@@ -2,6 +2,7 @@
 
 mod support;
 
+use abi::object::Resource;
 use manifest::{System, Target, pack, parse};
 
 /// Domains that tell by a console or a log, one that does not, and a supervised one, beside
@@ -13,6 +14,8 @@ name = "quiet"
 [pools]
 memories = 40
 mappings = 40
+tables = 400
+slots = 400
 
 [[domain]]
 name = "loud"
@@ -55,6 +58,16 @@ fn programs_without_log_and_console_get_a_place_for_the_reason() {
     let memory = system.memories.iter().position(|memory| memory.name == "panics-child");
     assert_eq!(Some(held.target), memory.map(Target::Memory));
     assert!(system.memories[memory.unwrap()].host);
+    let given = |system: &System, resource| system.pools[resource as usize].given_at.is_some();
+    for (resource, stays) in [
+        (Resource::Memories, true),
+        (Resource::Mappings, true),
+        (Resource::Tables, false),
+        (Resource::Slots, false),
+    ] {
+        assert!(given(&before, resource));
+        assert_eq!(given(&system, resource), stays, "{resource:?}: what it is given for may grow");
+    }
     let packed = |system: &System| pack(system, &support::program, 1).unwrap();
     let (then, now) = (packed(&before), packed(&system));
     for (then, now) in then.pools.iter().zip(&now.pools) {

@@ -169,8 +169,8 @@ pub fn inherit_help(address: u64, helper: u32, helps: bool) -> Result<(), Error>
 /// # Errors
 ///
 /// [`Error::PriorityTooHigh`]: its domain may not have this priority; [`Error::WrongState`]: it is
-/// inside another domain; [`Error::OnReservation`]: it runs on a reservation, whose class says when
-/// it runs.
+/// inside another domain; [`Error::OnReservation`]: it has a reservation of its own, whose class
+/// says when it runs.
 pub fn set_ceiling(ceiling: Option<u8>) -> Result<u8, Error> {
     let number = number(Call::Ceiling, Scope::Domain, Wait::NEVER.send);
     let a = [word(ceiling.map_or(NO_CEILING, u64::from)), ANY, ANY, ANY, ANY, ANY];

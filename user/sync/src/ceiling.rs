@@ -70,8 +70,8 @@ impl CeilingMutex {
     /// Those of [`Mutex::lock`]; [`Error::PriorityTooHigh`]: the thread's own priority is above the
     /// ceiling, or the ceiling is above what its domain may have. [`Error::TooDeep`]: it owns
     /// [`Ceilings::MOST`] such mutexes. [`Error::WrongState`]: it is inside another domain.
-    /// [`Error::OnReservation`]: it runs on a reservation, its own or that of a caller to which it
-    /// owes an answer: a ceiling has no effect there. An [`InheritMutex`](crate::InheritMutex) has.
+    /// [`Error::OnReservation`]: it has a reservation of its own, also one that is gone: a ceiling
+    /// has no effect there. An [`InheritMutex`](crate::InheritMutex) has.
     pub fn lock<'c>(&self, ceilings: &'c Ceilings) -> Result<CeilingGuard<'_, 'c>, Error> {
         self.lock_within(ceilings, Wait::NEVER)
     }

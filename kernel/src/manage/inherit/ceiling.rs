@@ -19,8 +19,10 @@ impl<P: Port> Manager<'_, P> {
     ///
     /// [`Error::WrongState`]: the thread is inside another domain, whose code has no say in this.
     /// [`Error::PriorityTooHigh`]: its domain may not have this priority.
-    /// [`Error::OnReservation`]: it would have a higher ceiling, and priorities do not say when it
-    /// runs. A lower one is no error: what the thread owns it had before it came there.
+    /// [`Error::OnReservation`]: it would have a higher ceiling, and has a reservation of its own,
+    /// also one that is gone: no priority says when it runs. A lower one is no error: what the
+    /// thread owns it had before it came there. On a caller's reservation a ceiling is kept, and
+    /// counts behind the answer: no caller decides which mutexes a server gets.
     pub(super) fn set_ceiling(&self, caller: Caller<P>, word: u64) -> Result<Outcome<P>, Error> {
         let me = caller.thread;
         let thread = self.all.open(me);
@@ -31,9 +33,9 @@ impl<P: Port> Manager<'_, P> {
             futex::NO_CEILING => NO_CEILING,
             _ => checked_priority(word, self.all.open(caller.domain).max_priority.get())?.into(),
         };
-        let (kernel, before) = (self.kernel, thread.inherit.ceiling.get());
-        if ceiling > before && kernel.variant.tree && !kernel.trees.goes_by_priority(&self.all, me)
-        {
+        let before = thread.inherit.ceiling.get();
+        let reserved = self.kernel.variant.tree && !thread.reservation.get(&self.all).is_none();
+        if ceiling > before && reserved {
             return Err(Error::OnReservation);
         }
         if before != ceiling {

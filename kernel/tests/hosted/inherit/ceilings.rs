@@ -133,27 +133,35 @@ fn without_its_reservation_there_is_no_ceiling() {
     assert_eq!(effective(&board, 1), 0);
 }
 
-/// A thread that owes an answer to one on a reservation runs there, too. Where no caller has one,
-/// and behind the answer, priorities say when it runs.
+/// A thread that owes an answer to one on a reservation runs there, too: a ceiling is kept all the
+/// same, and counts behind the answer. Which mutexes a server gets depends on no caller.
 #[test]
-fn on_a_callers_reservation_there_is_no_ceiling() {
+fn on_a_callers_reservation_a_ceiling_is_kept() {
     for reserved in [false, true] {
-        let board: Board<Tree<Host>> = boot(&[(1, 10), (2, 30)]);
+        let board: Board<Tree<Host>> = boot(&[(1, 10), (2, 30), (1, 35)]);
+        board.does(3, system(Call::ThreadSuspend, &[THREAD + 3]));
         board.does(2, receive(ENDPOINT));
         if reserved {
             board.succeeds(1, system(Call::Reserve, &[THREAD + 1, LEAF]));
         }
         board.does(1, call(ENDPOINT, Info(0)));
-        match reserved {
-            true => board.fails(2, ceiling(40), Error::OnReservation),
-            false => board.succeeds(2, ceiling(40)),
-        };
+        let leaf = board.thread(2).leaf.get(&whole());
+        board.succeeds(2, ceiling(40));
+        assert_eq!(board.regs.get().badge(), 30);
+        if reserved {
+            assert_eq!(board.thread(2).leaf.get(&whole()), leaf, "it is the caller's still");
+            assert_eq!(leaf, board.thread(1).leaf.get(&whole()));
+        }
         board.does(2, send(REPLY.into(), Info(0)));
         if reserved {
             board.does(1, receive(ENDPOINT + 1));
         }
-        board.succeeds(2, ceiling(50));
-        assert_eq!(effective(&board, 2), 50);
+        assert_eq!(board.running(), Some(2));
+        assert_eq!(effective(&board, 2), 40, "it counts");
+        board.succeeds(2, resume(3));
+        assert_eq!(board.running(), Some(2), "it keeps others out");
+        board.does(2, ceiling(NO_CEILING));
+        assert_eq!((board.running(), effective(&board, 2)), (Some(3), 30));
         board.check_core();
     }
 }

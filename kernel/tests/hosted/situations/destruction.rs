@@ -55,6 +55,21 @@ fn objects_that_are_waited_for() {
 }
 
 #[test]
+fn a_new_endpoint_has_given_up_nothing() {
+    let board: Board<DirectLazy<Host>> = boot(&[(1, 10), (2, 20)]);
+    let endpoints = &board.machine.kernel.endpoints;
+    let places = || (0..endpoints.size()).map(|at| board.object(endpoints.get(at)));
+    let given_up = || places().map(|endpoint| endpoint.given_up.get()).sum::<u16>();
+    board.does(2, timed(ENDPOINT, NO_PARTNER, MESSAGE, Timeout::At, 100));
+    board.wait(200);
+    board.sees(2, Err(Error::Timeout));
+    assert_eq!(given_up(), 1);
+    board.succeeds(2, system(Call::Destroy, &[ENDPOINT]));
+    board.succeeds(2, system(Call::EndpointCreate, &[FREE, 0]));
+    assert_eq!(given_up(), 0);
+}
+
+#[test]
 fn blocked_threads_leave_every_queue() {
     let until = |send, receive| timed(send, receive, MESSAGE, Timeout::At, 1 << 40);
     for operation in [

@@ -7,6 +7,7 @@
 
 use super::decided::name;
 use super::shared::{OnCpu, reports};
+use abi::reservation::LEAST_BUDGET;
 use analysis::Overheads;
 use analysis::tree::{LeafReport, Report};
 use manifest::System;
@@ -43,7 +44,8 @@ impl Trial<'_> {
         let is_in_time = self.leaves_inside(self.report).all(|leaf| leaf.verdict.fits());
         let down = exact < server.budget && !is_in_time;
         let rounded = if down { exact / UNIT } else { exact.div_ceil(UNIT) } * UNIT;
-        let is_possible = |budget: u64| (UNIT..=server.period).contains(&budget);
+        let rounded = rounded.max(LEAST_BUDGET);
+        let is_possible = |budget: u64| (LEAST_BUDGET..=server.period).contains(&budget);
         let first = Some(rounded).filter(|budget| is_possible(*budget));
         let first = first.filter(|budget| self.is_good(*budget));
         let raised = || self.promised_inside(rounded).filter(|budget| is_possible(*budget));

@@ -585,7 +585,7 @@ enum giusto_error {
      * The thread would wait for itself: the owner of the mutex waits for it, also through others.
      */
     GIUSTO_ERROR_DEADLOCK = 37,
-    /** The thread runs on a reservation, its own or a caller's, where a ceiling has no effect. */
+    /** The thread has a reservation of its own, where a ceiling has no effect. */
     GIUSTO_ERROR_ON_RESERVATION = 38,
     /**
      * The budget is below `LEAST_BUDGET`: the switches to the reservation and away from it would
