@@ -155,12 +155,18 @@ fn differ_by_deferral(direct: &dyn Runner, strict: &dyn Runner) -> bool {
     let lower = passed.iter().any(|(_, priority, ..)| *priority < runs(direct));
     assert!(!lower, "a strict kernel has served a deadline below the thread that runs");
     if !passed.is_empty() {
-        let left = TICK - direct.host().now() % TICK;
-        direct.act(&Action::Advance(if left <= NEAR { left + TICK } else { left }));
+        direct.act(&Action::Advance(to_tick(direct)));
         let urgent = deferred(direct).iter().any(|(_, priority, ..)| *priority >= runs(direct));
         assert!(!urgent, "an urgent deadline is deferred past a tick");
     }
     one != other
+}
+
+/// How long it takes until a tick has come. One that is near a deadline comes with it: early, so the
+/// next one counts, or late.
+fn to_tick(runner: &dyn Runner) -> u64 {
+    let left = TICK - runner.host().now() % TICK;
+    NEAR + if left <= NEAR { left + TICK } else { left }
 }
 
 fn agree_but_for_who_runs([one, other]: [&dyn Runner; 2]) {
@@ -182,10 +188,7 @@ fn meet([direct, strict]: [&dyn Runner; 2], by_yield: bool) -> bool {
         return false;
     }
     for runner in [direct, strict] {
-        // A tick that is near a deadline comes with it, early.
-        let left = TICK - runner.host().now() % TICK;
-        let early = left <= NEAR;
-        runner.act(&Action::Advance(if early { left + TICK } else { left }));
+        runner.act(&Action::Advance(to_tick(runner)));
         let running = runner.running();
         assert!(running == highest(runner.machine()), "an inversion outlives a tick");
     }
