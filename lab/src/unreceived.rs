@@ -105,7 +105,7 @@ mod tests {
         let nowhere = "1 message to `gate` was given up before being received: no thread is there \
                        that may receive\n";
         assert_eq!(of(ended(), &[(1, 1)]), nowhere);
-        assert!(of(ended(), &[(1, 65_534)]).starts_with("65,534 messages to"));
+        assert!(of(ended(), &[(1, 65_534)]).starts_with("65534 messages to"));
         assert!(of(ended(), &[(1, 65_535)]).starts_with("65,535 or more messages to"));
         assert_eq!(of(ended(), &[]), "");
     }

@@ -162,8 +162,8 @@ fn differ_by_deferral(direct: &dyn Runner, strict: &dyn Runner) -> bool {
     one != other
 }
 
-/// How long it takes until a tick has come. One that is near a deadline comes with it: early, so the
-/// next one counts, or late.
+/// How long it takes until a tick has come. One that is near a deadline comes with it: early, so
+/// the next one counts, or late.
 fn to_tick(runner: &dyn Runner) -> u64 {
     let left = TICK - runner.host().now() % TICK;
     NEAR + if left <= NEAR { left + TICK } else { left }

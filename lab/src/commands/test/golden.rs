@@ -25,7 +25,7 @@ const MODEL: f64 = 10.0;
 /// Experiments that take longest and decide no claim, which could compare kernels, and those that
 /// they are run under each time: one with a fast path, one that queues eagerly, one that sorts
 /// senders. A deep run has the others.
-const IN_PARTS: [&str; 3] = ["sections", "latency", "cross-cpu-ipc"];
+const IN_PARTS: [&str; 2] = ["sections", "latency"];
 const EACH_TIME: [&str; 3] = ["fastpath", "strict-eager", "ipc-heap"];
 
 /// Experiments that take long and of which a deep run alone has the figures: one is about locks and
