@@ -75,12 +75,8 @@ pub fn boot(
     }
 }
 
-macro_rules! kernels {
-    ($boot:ident, $names:ident: $($kernel:ident),*) => {
-        /// The names of these kernels.
-        pub const $names: &[&str] =
-            &[$(<$kernel<Native<Unlocked, false>> as System>::NAME),*];
-
+macro_rules! boot {
+    ($boot:ident: $($kernel:ident),*) => {
         fn $boot<P: Host, L: Load>(
             kernel: &str,
             hertz: u64,
@@ -91,14 +87,32 @@ macro_rules! kernels {
                     return Ok(load.boot::<$kernel<P>>(hertz));
                 }
             )*
-            Err(format!("there is no kernel `{kernel}`; take one of {}", $names.join(", ")))
+            Err(format!("there is no kernel `{kernel}`; take one of {}", KERNELS.join(", ")))
         }
     };
 }
 
+macro_rules! kernels {
+    ($first:ident, $($other:ident),*) => {
+        /// The names of all kernels.
+        pub const KERNELS: &[&str] = &[
+            <$first<Native<Unlocked, false>> as System>::NAME,
+            $(<$other<Native<Unlocked, false>> as System>::NAME),*
+        ];
+
+        boot!(boot_alone: $first, $($other),*);
+
+        // Each of these is compiled for each locking, which takes most of the time. Tests of this
+        // crate need one; that each runs under each is tested by the laboratory, with the program.
+        #[cfg(not(test))]
+        boot!(boot_guarded: $first, $($other),*);
+        #[cfg(test)]
+        boot!(boot_guarded: $first);
+    };
+}
+
 kernels!(
-    boot_alone,
-    KERNELS: Fastpath,
+    Fastpath,
     Slowpath,
     DirectLazy,
     DirectEager,
@@ -108,24 +122,3 @@ kernels!(
     IpcOrdered,
     IpcHeap
 );
-
-// Each of these is compiled for each locking, which takes most of the time. Tests of this crate
-// need one; that each runs under each is tested by the laboratory, with the program itself.
-#[cfg(not(test))]
-kernels!(
-    boot_guarded,
-    GUARDED: Fastpath,
-    Slowpath,
-    DirectLazy,
-    DirectEager,
-    StrictLazy,
-    StrictEager,
-    IpcScan,
-    IpcOrdered,
-    IpcHeap
-);
-#[cfg(test)]
-kernels!(boot_guarded, GUARDED: Fastpath);
-
-#[cfg(not(test))]
-const _: () = assert!(GUARDED.len() == KERNELS.len());
