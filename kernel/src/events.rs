@@ -1,6 +1,7 @@
 //! How a port enters the core. Each function takes one event and returns the thread to run.
 
 use crate::access::Ref;
+use crate::cpu::timer::DeadlinesFirst;
 use crate::cpu::{Cpu, NEAR};
 use crate::entry::{Entry, Guards};
 use crate::fault::Fault;
@@ -9,7 +10,7 @@ use crate::ipc::signal::Signalled;
 use crate::kernel::Kernel;
 use crate::manage::Done;
 use crate::manage::futex::Follows;
-use crate::object::deadlines::{Due, TimerEntry};
+use crate::object::deadlines::{Due, NEVER, TimerEntry};
 use crate::object::thread::{State, flag};
 use crate::object::{Notification, Thread, Timer};
 use crate::port::{Context, Port};
@@ -165,6 +166,9 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
     // What is less urgent than the thread that runs, or than what is served here, waits.
     let mut floor = core.urgency_to_serve();
     let deadlines = &core.cpu.deadlines;
+    if S::Scheduler::TREE && core.cpu.deadlines_first.get() == DeadlinesFirst::Armed {
+        core.cpu.deadlines_first.set(DeadlinesFirst::Tried);
+    }
     core.upgrade_if(|| deadlines.is_due(now, floor));
     // What is left over, and a tick that is put off, interrupt again at once.
     let (mut served, mut put_off) = (false, false);
@@ -175,11 +179,23 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
         };
         served = true;
         let node = due.node();
-        if !core.expire(due, now - node.at()) {
-            put_off = true;
+        if S::Scheduler::TREE {
+            core.cpu.late.set(node.at());
+        }
+        put_off = !core.expire(due, now - node.at());
+        if S::Scheduler::TREE {
+            core.cpu.late.set(NEVER);
+        }
+        if put_off {
             break;
         }
-        floor = node.priority().max(core.cpu.next.get().priority.get());
+        floor = node.priority();
+        if S::Scheduler::TREE {
+            // The decision that was left to this interrupt may be left to the next one.
+            core.cpu.deadlines_first.set(DeadlinesFirst::No);
+        } else {
+            floor = floor.max(core.cpu.next.get().priority.get());
+        }
         put_off = core.cpu.poll(point::EXPIRY);
         if put_off || deadlines.first() > now.saturating_add(NEAR) {
             break;
@@ -291,11 +307,13 @@ impl<S: System> Entry<S> {
             return running;
         }
         let highest = match S::Scheduler::TREE {
-            true => cpu.trees.highest_ready(cpu.number).min(u8::MAX.into()),
+            true => cpu.highest_in_tree(),
             false => cpu.highest.get(),
         };
-        // Others ask for decisions as well, which the thread that runs may win.
-        if S::Port::SMP { highest.max(running) } else { highest }
+        // Others ask for decisions as well, which the thread that runs may win, but not one that
+        // is left to deadlines as urgent as what is ready.
+        let may_win = S::Port::SMP && cpu.deadlines_first.get() == DeadlinesFirst::No;
+        if may_win { highest.max(running) } else { highest }
     }
 
     /// Serves what is due. False: an interrupt goes first, and it stays due.

@@ -27,6 +27,11 @@ const NOWHERE: u32 = u32::MAX;
 /// In place of a CPU: the node is in the class that all CPUs share.
 const ANYWHERE: u32 = u32::MAX - 1;
 
+/// How urgent a change is that makes nothing more urgent.
+pub(crate) const NOTHING: i16 = -1;
+/// How urgent a deadline is that interrupts whatever runs.
+pub const ANY: i16 = u8::MAX as i16;
+
 /// Where a node runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Home {
@@ -65,6 +70,11 @@ pub struct Leaf<P: Port> {
     /// CPU time that the leaf had had when that slice began; modulo 2^64, since part of a slice can
     /// be used in other leaves.
     slice_from: Cell<u64>,
+    /// How urgent a change to come makes all that is in it, at least, or [`NOTHING`]: the deadlines
+    /// of its threads become so before, one by one.
+    coming: Cell<i16>,
+    /// The next thread to look at, by its place in the pool.
+    pub(crate) next: Cell<u32>,
     /// What is signalled when a deadline is missed or the budget is used up.
     monitor: Cell<Option<Weak<Notification<P>>>>,
     /// With which bits: for a miss, for an overrun.
@@ -76,7 +86,8 @@ impl<P: Port> Leaf<P> {
         let (stamp, cpu) = (Cell::new(0), Cell::new(NOWHERE));
         let (holder, slice_from) = (Cell::new(None), Cell::new(0));
         let (monitor, bits) = (Cell::new(None), Cell::new([0; 2]));
-        Leaf { threads: List::new(), stamp, cpu, holder, slice_from, monitor, bits }
+        let (coming, next) = (Cell::new(NOTHING), Cell::new(0));
+        Leaf { threads: List::new(), stamp, cpu, holder, slice_from, coming, next, monitor, bits }
     }
 
     /// Where it runs, if it is in use.
@@ -108,6 +119,8 @@ pub struct Trees<P: Port> {
     lent: Cell<u32>,
     /// Whether threads may be lent any.
     lends: Cell<bool>,
+    /// How many nodes a change is to come of that makes them more urgent.
+    to_come: Cell<u32>,
     /// Whether there may be some, or one has moved, and no decision was made since.
     followed: Cell<bool>,
 }
@@ -146,6 +159,7 @@ impl<P: Port> Trees<P> {
             accounts: Cell::new([0; 2]),
             lent: Cell::new(0),
             lends: Cell::new(false),
+            to_come: Cell::new(0),
             followed: Cell::new(false),
         })
     }
@@ -185,6 +199,7 @@ impl<P: Port> Trees<P> {
             accounts,
             lent,
             lends: Cell::new(false),
+            to_come: Cell::new(0),
             followed: Cell::new(false),
         })
     }
@@ -227,23 +242,72 @@ impl<P: Port> Trees<P> {
         self.plain + cpu * PRIORITIES as u32 + u32::from(priority as u8)
     }
 
-    /// How urgent the deadlines of a thread are: as its priority, or that of the leaf that it is
-    /// lent. Those of a thread that has a reservation, is lent one, or owes an answer are as urgent
-    /// as any: what is promised to it may depend on when it is released.
+    /// How urgent the deadlines of a thread are: as its priority, or its reservation, below the
+    /// root of its CPU; or as the priority whose leaf it is lent. Those of a thread that is lent a
+    /// reservation, or owes an answer, are as urgent as any, since that goes by what its callers
+    /// have.
     ///
-    /// This goes by nothing but the thread's own state, so that what changes it is known.
+    /// This goes by the thread's own state and the place of its reservation, so that what changes
+    /// it is known: `Leaf::coming`.
     pub fn urgency_of_sleeper(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> i16 {
-        let lent = thread.lent.get(owner);
+        if thread.caller.get().is_some() {
+            return ANY;
+        }
+        let (lent, reservation) = (thread.lent.get(owner), thread.reservation.get(owner));
         let priority = match lent.node.checked_sub(self.plain) {
             _ if lent.is_none() => 0,
-            Some(number) => number as u8,
-            None => u8::MAX,
+            Some(number) => (number as u8).into(),
+            None => ANY,
         };
-        let has_more = !thread.reservation.get(owner).is_none() || thread.caller.get().is_some();
-        match has_more {
-            true => u8::MAX.into(),
-            false => thread.own_priority.get().max(priority.into()),
+        let own = match reservation.is_none() {
+            true => thread.own_priority.get(),
+            false => self.urgency_of_reserved(reservation, thread.cpu.get()),
+        };
+        own.max(priority)
+    }
+
+    /// The same of one with a reservation: if that is gone, or of another CPU, as the lowest.
+    #[cold]
+    #[inline(never)]
+    fn urgency_of_reserved(&self, leaf: LeafRef, cpu: u32) -> i16 {
+        if self.home_of(leaf).is_none_or(|home| !home.is_of(cpu)) {
+            return 0;
         }
+        let node = NodeId(leaf.node);
+        self.urgency_of_instants(node).max(self.urgency_to_come(node))
+    }
+
+    /// Whether a change is to come that makes something more urgent.
+    pub(crate) fn is_to_change(&self) -> bool {
+        self.to_come.get() > 0
+    }
+
+    /// How urgent a change to come makes a node itself, or [`NOTHING`].
+    pub(crate) fn coming(&self, NodeId(at): NodeId) -> i16 {
+        self.leaf(at).coming.get()
+    }
+
+    /// A change is to come of a node that makes it as urgent as this, or none, or none any more.
+    pub(crate) fn set_coming(&self, NodeId(at): NodeId, urgency: i16) {
+        let before = self.leaf(at).coming.replace(urgency);
+        let more = u32::from(urgency != NOTHING);
+        self.to_come.set(self.to_come.get() + more - u32::from(before != NOTHING));
+    }
+
+    /// How urgent instants of threads in a node are.
+    pub(crate) fn urgency_of_instants(&self, node: NodeId) -> i16 {
+        let urgency = self.with(|tree| tree.urgency_of_instants(node));
+        urgency.flatten().unwrap_or(ANY).min(ANY)
+    }
+
+    /// How urgent a change to come makes what is in a node, or [`NOTHING`].
+    pub(crate) fn urgency_to_come(&self, node: NodeId) -> i16 {
+        if self.to_come.get() == 0 {
+            return NOTHING;
+        }
+        self.with(|tree| tree.path(node).map(|at| self.coming(at)).max())
+            .flatten()
+            .unwrap_or(NOTHING)
     }
 
     /// How urgent a deadline is at least that interrupts what a CPU runs: a thread that is, or was
@@ -379,6 +443,7 @@ impl<P: Port> Trees<P> {
         if place.home().is_some() {
             place.stamp.set(place.stamp.get() + 1);
             place.cpu.set(NOWHERE);
+            self.set_coming(NodeId(node), NOTHING);
             place.monitor.set(None);
             place.holder.set(None);
             place.slice_from.set(0);

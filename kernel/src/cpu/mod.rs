@@ -3,7 +3,7 @@
 pub mod notes;
 mod ready_queue;
 mod ring;
-mod timer;
+pub(crate) mod timer;
 
 pub use ready_queue::ReadyQueue;
 pub use ring::Ring;
@@ -20,6 +20,7 @@ use abi::trace::{Event, point};
 use cells::Cell;
 use core::mem::offset_of;
 use locks::{LockPolicy, ObjectLock};
+use timer::DeadlinesFirst;
 
 /// Nanoseconds by which a tick may be early or late to share the interrupt of a deadline: about
 /// what serving an interrupt takes. Else one would wait for the other's interrupt.
@@ -75,12 +76,17 @@ pub struct Cpu<P: Port> {
     pub remote_wakes_lock: Lock<P>,
     /// When what happens in this entry happens, if anything has; 0 if not. Of kernels with a tree.
     instant: Cell<u64>,
+    /// When the deadline was that the timer's interrupt serves: since then what becomes ready by
+    /// that is. Else [`NEVER`].
+    pub(crate) late: Cell<u64>,
     /// Whether it was entered by an interrupt.
     pub(crate) is_interrupted: Cell<bool>,
     /// Whether the timer is to be programmed when this CPU has left the kernel.
     arming: Cell<bool>,
     /// Whether the decision to come was left to an interrupt already.
     pub(crate) decision_left: Cell<bool>,
+    /// Whether it was left to deadlines. Of a tree.
+    pub(crate) deadlines_first: Cell<DeadlinesFirst>,
     /// Whether the thread that runs next is to get all its registers.
     pub full: Cell<bool>,
     /// The domain whose page tables are loaded.
@@ -135,9 +141,11 @@ impl<P: Port> Cpu<P> {
             remote_wakes: List::new(),
             remote_wakes_lock: Lock::<P>::new(),
             instant: Cell::new(0),
+            late: Cell::new(NEVER),
             is_interrupted: Cell::new(false),
             arming: Cell::new(false),
             decision_left: Cell::new(false),
+            deadlines_first: Cell::new(DeadlinesFirst::No),
             full: Cell::new(false),
             space: Cell::new(None),
             flush: Cell::new(false),

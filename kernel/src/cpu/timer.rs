@@ -6,6 +6,7 @@ use crate::access::Ref;
 use crate::object::Thread;
 use crate::object::deadlines::{NEVER, TimerEntry};
 use crate::port::Port;
+use crate::tree::ANY;
 use abi::trace::Event;
 
 /// In place of the instant that is armed, while the timer's interrupt does its work.
@@ -14,6 +15,18 @@ const SERVING: u64 = 0;
 pub(super) const NONE_DEFERRED: i16 = -1;
 /// The floor if the timer is programmed for no deadline: above all priorities.
 const ALL_DEFERRED: i16 = i16::MAX;
+
+/// Whether a decision is left to deadlines that are as urgent as what is ready.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum DeadlinesFirst {
+    /// It is not, or was until some were served.
+    No,
+    /// The timer is programmed for an instant that is past: its interrupt is on its way.
+    Armed,
+    /// That has come and served none, since an interrupt that waits goes first. The decision is
+    /// made without them.
+    Tried,
+}
 
 impl<P: Port> Cpu<P> {
     /// A full decision has picked a thread: deadlines that were deferred and are not lower than it
@@ -111,7 +124,39 @@ impl<P: Port> Cpu<P> {
         self.program(tick.min(self.next_tick(now)), urgent);
     }
 
-    /// How urgent a deadline of a thread is, or of a timer that it sets: as the thread.
+    /// A decision of a tree is about to be made. Whether it is left to the timer's interrupt, since
+    /// deadlines that were deferred are as urgent as what is ready: so these are served before
+    /// anything as urgent runs.
+    #[inline(always)]
+    pub(crate) fn serves_deadlines_first(&self) -> bool {
+        self.floor.get() != NONE_DEFERRED && self.leaves_decision_to_deadlines()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn leaves_decision_to_deadlines(&self) -> bool {
+        match self.deadlines_first.get() {
+            DeadlinesFirst::No => {}
+            first => return first == DeadlinesFirst::Armed,
+        }
+        let floor = self.highest_in_tree();
+        let leaves = self.deadlines.is_due(self.port.now(), floor);
+        if leaves {
+            self.deadlines_first.set(DeadlinesFirst::Armed);
+            // Nothing programs the timer for anything else before the decision is made.
+            self.floor.set(ALL_DEFERRED);
+            self.program(self.tick_at.get(), self.deadlines.first_from(floor));
+        }
+        leaves
+    }
+
+    /// How urgent a deadline is at least that is as urgent as what is ready below the root.
+    #[inline(always)]
+    pub(crate) fn highest_in_tree(&self) -> i16 {
+        self.trees.highest_ready(self.number).min(ANY)
+    }
+
+    /// How urgent a deadline of a thread is: as the thread.
     #[inline(always)]
     pub(crate) fn urgency_of_sleeper(&self, thread: Ref<Thread<P>>) -> i16 {
         match self.trees.exist() {
@@ -152,8 +197,9 @@ impl<P: Port> Cpu<P> {
     pub(crate) fn arm(&self) {
         if self.arming.get() {
             self.arming.set(false);
-            // A decision may have been left to the interrupt that this takes back.
-            if self.resched.get() {
+            // A decision may have been left to the interrupt that this takes back. Where it is left
+            // to deadlines, this brings their interrupt; another one would put off what they do.
+            if self.resched.get() && self.deadlines_first.get() != DeadlinesFirst::Armed {
                 self.send_ipi(self);
             }
             let at = self.armed.get();

@@ -156,7 +156,7 @@ impl<S: System> Entry<S> {
     fn stay(&self) {
         let current = self.cpu.current.get();
         let stays = current.queued() && !self.is_elsewhere(current);
-        self.cpu.trees.settle_payer(self.cpu.number, || self.kernel.port.now());
+        self.cpu.trees.leave_decision(self.cpu.number, || self.kernel.port.now());
         self.cpu.resched.set(true);
         self.cpu.next.set(if stays { current } else { self.cpu.idle });
     }

@@ -17,6 +17,7 @@ pub use awaited::Names;
 pub(crate) use memory::Range;
 mod reservation;
 mod schedule;
+mod sleepers;
 mod threads;
 mod train;
 
@@ -172,6 +173,8 @@ impl<P: Port> Manager<'_, P> {
         if at == 0 {
             self.cpu.rearm();
         } else {
+            // Nothing was due before that was said.
+            let at = if P::TREE { at.max(self.kernel.port.now()) } else { at };
             self.cpu.sleep(at, TimerEntry::Timer(cap.at));
         }
         Ok(Done::Nothing)

@@ -8,7 +8,7 @@ use crate::object::capability::{Cap, Capability};
 use crate::object::thread::Turn;
 use crate::object::{Domain, Notification, Pooled, Reservation, Thread, Weak};
 use crate::port::{Context, Port};
-use crate::tree::Home;
+use crate::tree::{ANY, Home};
 use abi::call::{Call, Setting};
 use abi::object::Resource;
 use abi::reservation::{Budget, LEAST_BUDGET, Policy, Share, Timing, UNSERVED, Window, Words};
@@ -127,8 +127,18 @@ impl<P: Port> Manager<'_, P> {
         if self.makes_room() || (orders && !self.follows_before()) {
             return Ok(Done::Preempted);
         }
-        self.change_reservation(at, args[1], args[2], words)?;
-        Ok(Done::Nothing)
+        let class = self.all.open(at).class.get();
+        if let (true, Some(class)) = (orders, class) {
+            let share = Share::decode(args[2], words).ok_or(Error::InvalidArgument)?;
+            if !self.wakes_by(self.node(at), self.urgency_in(self.node(class), share)) {
+                return Ok(Done::Preempted);
+            }
+        }
+        let changed = self.change_reservation(at, args[1], args[2], words);
+        if orders {
+            self.has_come(self.node(at));
+        }
+        changed.map(|()| Done::Nothing)
     }
 
     /// Whether no thread is to follow a change of waits any more.
@@ -154,11 +164,17 @@ impl<P: Port> Manager<'_, P> {
                 Some(Weak::new(cap.at))
             }
         };
-        if self.makes_room() {
+        let is_leaf = self.tree(|tree| tree.policy(self.node(at)))?.is_none();
+        let is_told_of_misses = is_leaf && monitor.is_some() && bits[0] > 0;
+        let in_time = || !is_told_of_misses || self.wakes_by(self.node(at), ANY);
+        if self.makes_room() || !in_time() {
             return Ok(Done::Preempted);
         }
-        self.monitor_reservation(at, monitor, bits)?;
-        Ok(Done::Nothing)
+        let watched = self.monitor_reservation(at, monitor, bits);
+        if is_told_of_misses {
+            self.has_come(self.node(at));
+        }
+        watched.map(|()| Done::Nothing)
     }
 
     /// Changes a [`Setting`] of a reservation. An error changes nothing.
@@ -253,8 +269,14 @@ impl<P: Port> Manager<'_, P> {
         if self.makes_room() || !self.follows_before() {
             return Ok(Done::Preempted);
         }
-        let (node, above, now) = (self.node(at), self.node(class), self.kernel.port.now());
-        self.tree(|tree| tree.join(node, above, share, now))?.map_err(refused)?;
+        let (node, above) = (self.node(at), self.node(class));
+        if !self.wakes_by(node, self.urgency_in(above, share)) {
+            return Ok(Done::Preempted);
+        }
+        let now = self.kernel.port.now();
+        let joined = self.tree(|tree| tree.join(node, above, share, now))?;
+        self.has_come(node);
+        joined.map_err(refused)?;
         self.leave_class(at);
         self.all.open(at).class.set(Some(class));
         self.all.open(class).inner.push_back(at);

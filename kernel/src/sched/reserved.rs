@@ -9,6 +9,7 @@
 use super::scheduler::Scheduler;
 use crate::access::{Exclusive, Owner, Ref};
 use crate::cpu::notes::Notes;
+use crate::cpu::timer::DeadlinesFirst;
 use crate::cpu::{Cpu, NEAR};
 use crate::leaf::LeafRef;
 use crate::object::Thread;
@@ -33,34 +34,35 @@ impl<P: Port> Cpu<P> {
         if self.trees.lend_any() {
             self.begin_lending(owner, thread, leaf, || self.instant());
         }
-        self.join_this(owner, thread, leaf, || self.instant())
+        self.join_this(owner, thread, leaf, || (self.late.get(), self.instant()))
     }
 
-    /// The same, whatever leaf it uses.
+    /// The same, whatever leaf it uses: it is ready since an instant, and now that is told.
     fn join_this(
         &self,
         owner: &impl Owner,
         thread: Ref<Thread<P>>,
         leaf: u32,
-        now: impl FnOnce() -> u64,
+        told: impl FnOnce() -> (u64, u64),
     ) -> bool {
         let first = self.trees.join(owner, leaf, thread);
         self.note(Event::Insert, thread, self.queue_number(), 0);
-        let (now, at) = (first.then(now), NodeId(leaf));
+        let (told, at) = (first.then(told), NodeId(leaf));
         let begins = match thread.reservation.get(owner).node == leaf {
             true => thread.begins.get(owner),
             false => Begins::Awake,
         };
         let (here, is_interrupted) = (self.number as usize, self.is_interrupted.get());
         let preempts = self.trees.with(|tree| {
-            if let Some(now) = now {
+            if let Some((since, now)) = told {
                 if is_interrupted {
                     tree.settle_payer(here, now);
                 }
+                let since = since.min(now);
                 match begins {
-                    Begins::Started => tree.start(at, None, now),
-                    Begins::Again => tree.start(at, Some(now), now),
-                    Begins::Awake => tree.wake(at, now),
+                    Begins::Started => tree.start(at, now),
+                    Begins::Again => tree.start_again(at, since, now),
+                    Begins::Awake => tree.wake_late(at, since, now),
                 };
                 if is_interrupted {
                     tree.pays(here, at, now);
@@ -221,7 +223,7 @@ impl<P: Port> Cpu<P> {
         if self.leave_this(self, thread, false, || now) {
             self.ask(cpu, thread);
         }
-        if self.join_this(self, thread, leaf, || now) {
+        if self.join_this(self, thread, leaf, || (now, now)) {
             self.ask(cpu, thread);
         }
         self.trees.take_turn(self, thread);
@@ -364,14 +366,19 @@ impl Scheduler for Reserved {
         // A charge alone would have to be made again: one that was left is not left before it has
         // served something.
         let mut must = cpu.takes_up_decision();
+        if cpu.serves_deadlines_first() {
+            return false;
+        }
         let leaves = |served: bool| {
             must &= !served;
-            !must && leaves()
+            // What has run out of budget may be above them no longer.
+            cpu.serves_deadlines_first() || (!must && leaves())
         };
         let (here, now) = ((cpu, cpu.number), cpu.instant());
         let Some(chosen) = cpu.trees.choose(here, now, || cpu.port().now(), leaves) else {
             return false;
         };
+        cpu.deadlines_first.set(DeadlinesFirst::No);
         cpu.next.set(chosen.thread.unwrap_or(cpu.idle));
         cpu.tick_at.set(chosen.until);
         cpu.rearm();

@@ -104,6 +104,13 @@ impl<P: Port> Trees<P> {
         Some(Chosen { thread, until })
     }
 
+    /// A decision is left: whom the CPU has worked for pays until here, and what has no budget any
+    /// more does not pay for what comes before it is made.
+    pub fn leave_decision(&self, cpu: u32, clock: impl Fn() -> u64) {
+        self.settle_payer(cpu, clock);
+        self.with(|tree| tree.leave_decision(cpu as usize));
+    }
+
     /// A CPU leaves the kernel without a decision: whom it has worked for pays until here.
     pub fn settle_payer(&self, cpu: u32, clock: impl Fn() -> u64) {
         let at = cpu as usize;

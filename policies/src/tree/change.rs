@@ -54,7 +54,7 @@ impl Tree<'_> {
             return Err(TreeError::HasChildren);
         }
         let cpu = self.cpu_of(at.0);
-        let now = self.account_to(cpu, now);
+        let now = self.stir(at.0, now);
         self.catch_up(at.0, now);
         if self.cpus[cpu].running == at.0 {
             self.cpus[cpu].running = NIL;
@@ -230,7 +230,8 @@ impl Tree<'_> {
         let old = self.promise_of(at.0);
         let new = Promise { share, ..old };
         self.exchange((old_parent, old), (parent.0, new))?;
-        let now = self.account_to(self.cpu_of(at.0), now);
+        let now = self.stir(at.0, now);
+        self.stir(parent.0, now);
         self.catch_up(at.0, now);
         let begins = self.settle(at.0, (old_parent, old), (parent.0, new), now);
         self.leave_node(at.0);
@@ -265,7 +266,7 @@ impl Tree<'_> {
         if self.policy_of(at.0) != Some(Policy::Partitions) {
             return Err(TreeError::NoSuchNode);
         }
-        let now = self.account_to(self.cpu_of(at.0), now);
+        let now = self.stir(at.0, now);
         if let Some(own) = self.frames.get_mut(self.nodes[at.index()].frame as usize) {
             own.set_windows(frame, now);
         }
@@ -277,7 +278,7 @@ impl Tree<'_> {
 
     /// Changes a node outside of its class's queue.
     pub(super) fn change(&mut self, at: u32, now: u64, change: impl FnOnce(&mut Node, u64)) {
-        let now = self.account_to(self.cpu_of(at), now);
+        let now = self.stir(at, now);
         self.catch_up(at, now);
         let ready = core::mem::replace(&mut self.nodes[at as usize].ready, false);
         self.refresh(at, now);

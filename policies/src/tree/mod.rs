@@ -23,6 +23,7 @@
 //! | `job.rs`, `fair.rs`, `frame.rs` | deadlines; service curves; windows |
 //! | `background.rs` | what has run out of time runs on where a CPU would idle |
 //! | `lent.rs` | leaves lent to threads of others |
+//! | `levels.rs` | since when all that runs is above a priority |
 //! | `notice.rs` | what monitors are told of |
 //! | `admit.rs`, `promised.rs` | admission |
 //! | `freed.rs` | bandwidth that is promised no more, and was used ahead |
@@ -48,6 +49,7 @@ mod freed;
 mod instant;
 mod job;
 mod lent;
+mod levels;
 mod node;
 mod notice;
 mod owed;
@@ -79,6 +81,7 @@ pub use promised::BENDS;
 pub use replenish::REPLENISHMENTS;
 
 use avl::NIL;
+use levels::Levels;
 use plain::Plain;
 
 /// Levels of the tree, the root's included.
@@ -116,6 +119,10 @@ pub struct TreeCpu {
     helped: u32,
     /// The leaves of threads without a reservation that are ready.
     plain: Plain,
+    /// Whether nothing was there to be run when it decided last.
+    idles: bool,
+    /// How urgent what it has run was.
+    levels: Levels,
 }
 
 impl TreeCpu {
@@ -135,6 +142,8 @@ impl TreeCpu {
         behind: NIL,
         helped: NIL,
         plain: Plain::NEW,
+        idles: true,
+        levels: Levels::NEW,
     };
 }
 

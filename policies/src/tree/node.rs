@@ -74,6 +74,8 @@ pub struct Node {
     pub(super) fair: Fair,
     /// A leaf with a thread that can run, or a class with a child that can be chosen.
     pub(super) ready: bool,
+    /// When anything in it was blocked or changed last.
+    pub(super) stirred: u64,
     /// Of a class of time partitions: its frame, by its place among all frames.
     pub(super) frame: u32,
     /// How many of its children have 0, 1, ... levels below them.
@@ -123,6 +125,7 @@ impl Node {
             job: Job::NONE,
             fair: Fair::NEW,
             ready: false,
+            stirred: 0,
             frame: NIL,
             heights: [0; DEPTH as usize - 1],
             cpu: NOWHERE,

@@ -83,6 +83,14 @@ impl Tree<'_> {
         }
     }
 
+    /// The decision of a CPU is left: what it runs and waits for budget runs no longer, so that
+    /// what happens before the decision is not at its cost.
+    pub fn leave_decision(&mut self, cpu: usize) {
+        if let Some(state) = self.cpus.get_mut(cpu).filter(|state| state.has_ended) {
+            state.running = NIL;
+        }
+    }
+
     /// Whether a charge of what a CPU runs passes levels.
     #[inline(always)]
     pub fn runs_node(&self, cpu: usize) -> bool {
@@ -94,6 +102,7 @@ impl Tree<'_> {
     fn chosen(&mut self, cpu: usize, (leaf, until): (u32, u64), behind: u32, now: u64) -> Pick {
         let state = &mut self.cpus[cpu];
         (state.running, state.until, state.began) = (leaf, until, now);
+        state.idles = leaf == NIL;
         (state.behind, state.asked, state.has_ended) = (behind, Asked::No, false);
         if state.payer == leaf {
             // It pays as what runs.

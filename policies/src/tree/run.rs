@@ -16,32 +16,86 @@ impl Tree<'_> {
     /// A thread of this leaf became ready, at an instant: the first one, or nothing changes.
     /// Whether something has, so that a decision is due. Nothing happens if this is no leaf.
     pub fn wake(&mut self, leaf: NodeId, now: u64) -> bool {
-        self.wake_for(leaf, now, Job::release)
+        self.wake_late(leaf, now, now)
     }
 
-    /// The same for a thread that may have no job: [`Tree::next_job`] says so if it has one,
-    /// released at `earliest` or later. `None`: it starts up, and has none before it says so.
-    pub fn start(&mut self, leaf: NodeId, earliest: Option<u64>, now: u64) -> bool {
-        self.wake_for(leaf, now, |job, now| job.start(earliest.unwrap_or(NEVER), now))
+    /// The same, told only now: it became ready at an instant that is past. All of this comes out
+    /// as if it had been told then, but not before the last instant at which the child of the root
+    /// that it is in could have run: since then its CPU has run nothing but what is above that, and
+    /// nothing in it was blocked or changed. So whatever instant is told, nothing could have come
+    /// out otherwise meanwhile. In the class that all CPUs share it is now.
+    pub fn wake_late(&mut self, leaf: NodeId, since: u64, now: u64) -> bool {
+        self.wake_for(leaf, (since, now), Job::release)
+    }
+
+    /// The same for a thread that starts up, and has no job before [`Tree::next_job`] says so.
+    pub fn start(&mut self, leaf: NodeId, now: u64) -> bool {
+        self.wake_for(leaf, (now, now), |job, now| job.start(NEVER, now))
+    }
+
+    /// As [`Tree::wake_late`], for a thread that may have no job: [`Tree::next_job`] says so if it
+    /// has one, released when it became ready, or later.
+    pub fn start_again(&mut self, leaf: NodeId, since: u64, now: u64) -> bool {
+        self.wake_for(leaf, (since, now), |job, since| job.start(since, since))
     }
 
     #[inline(always)]
-    fn wake_for(&mut self, leaf: NodeId, now: u64, begin: impl Fn(&mut Job, u64)) -> bool {
+    fn wake_for(
+        &mut self,
+        leaf: NodeId,
+        (since, now): (u64, u64),
+        begin: impl Fn(&mut Job, u64),
+    ) -> bool {
         if let Some(plain) = self.plain(leaf.0) {
             return self.wake_plain(plain);
         }
         if !self.is_leaf(leaf) || self.nodes[leaf.index()].ready {
             return false;
         }
-        let now = self.account_to(self.cpu_of(leaf.0), now);
+        let accounted = self.account_to(self.cpu_of(leaf.0), now);
+        let since = if since < now { self.quiet_since(leaf, since, accounted) } else { accounted };
         let node = &mut self.nodes[leaf.index()];
         node.ready = true;
-        begin(&mut node.job, now);
+        begin(&mut node.job, since);
         if !node.behind.is_late {
-            node.server.wake(now);
+            node.server.wake(since);
         }
-        self.refresh(leaf.0, now);
+        self.refresh(leaf.0, since);
         true
+    }
+
+    /// An instant, but not before the child of the root that a leaf is in could have run last, or
+    /// something in it was blocked or changed. Now in the class that all CPUs share, where no child
+    /// is above others for good, and where windows end.
+    #[cold]
+    #[inline(never)]
+    fn quiet_since(&self, leaf: NodeId, since: u64, now: u64) -> u64 {
+        let (root, child) = self.top(leaf.0);
+        if self.is_shared_class(root) || self.has_windows(leaf.0) {
+            return now;
+        }
+        let (child, home) = (&self.nodes[child as usize], self.nodes[root as usize].cpu);
+        let levels = &self.cpus[usize::from(home)].levels;
+        since.max(child.stirred).max(levels.above_since(child.priority())).min(now)
+    }
+
+    /// Whether a class that a node is in has windows.
+    fn has_windows(&self, at: u32) -> bool {
+        let mut path = self.path(NodeId(at));
+        path.any(|NodeId(at)| self.policy_of(at) == Some(Policy::Partitions))
+    }
+
+    /// Something in a node that its CPU does not run is blocked, or something is changed: what has
+    /// run is charged before. The instant, as [`Tree::account_to`] says it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn stir(&mut self, mut at: u32, now: u64) -> u64 {
+        let now = self.account_to(self.cpu_of(at), now);
+        while let Some(node) = self.nodes.get_mut(at as usize) {
+            node.stirred = now;
+            at = node.parent;
+        }
+        now
     }
 
     /// No thread of this leaf is ready any more. Its job ends, or is to go on later. The CPU runs
@@ -58,6 +112,8 @@ impl Tree<'_> {
         let now = self.account_to(cpu, now);
         if self.cpus[cpu].running == leaf.0 {
             self.cpus[cpu].running = NIL;
+        } else {
+            self.stir(leaf.0, now);
         }
         let node = &mut self.nodes[leaf.index()];
         node.ready = false;
@@ -148,20 +204,28 @@ impl Tree<'_> {
             return now;
         }
         state.since = now;
+        if leaf == NIL && state.idles {
+            state.levels.ran(0, now);
+        }
         if leaf == NIL || time == 0 {
             return now;
         }
-        let (behind, helped, began) = (state.behind, state.helped, state.began);
-        let (mut at, mut changed) = (leaf, false);
+        let (behind, helped, began, own) = (state.behind, state.helped, state.began, state.root);
+        let (mut at, mut changed, mut level) = (leaf, false, 0);
         if let Some(plain) = self.plain(leaf) {
             self.charge_plain(plain, time);
-            at = NIL;
+            (at, level) = (NIL, plain.1 as u16);
         }
         while at != behind && at != NIL {
             let owed = mem::take(&mut self.nodes[at as usize].owed);
             changed |= self.charge(at, (time.saturating_add(owed), began), now);
-            at = self.nodes[at as usize].parent;
+            let node = &self.nodes[at as usize];
+            at = node.parent;
+            if at == own {
+                level = node.priority();
+            }
         }
+        self.cpus[cpu].levels.ran(level, now);
         if changed && self.throttle(leaf, now) {
             self.cpus[cpu].has_ended = true;
         }

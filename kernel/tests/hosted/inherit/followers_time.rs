@@ -101,10 +101,12 @@ fn a_leaf_that_became_more_urgent_is_left_with_the_wait() {
     is_left(&board);
 }
 
-/// The same where the wait ends first, while a thread above runs, which makes the leaf more urgent.
+/// The same where the wait ends first, while a thread above runs, which makes the leaf more urgent:
+/// its jobs are watched, so its deadlines interrupt.
 #[test]
 fn a_leaf_that_becomes_more_urgent_before_the_owner_follows_is_left() {
     let board = waits_for_a_while();
+    set(&board, 1, Setting::Monitor, (NOTIFICATION, [1, 0, 0, 0]));
     board.wait(TICK);
     assert_eq!(board.running(), Some(3));
     board.wait(TICK);

@@ -486,7 +486,8 @@ fn an_answer_on_a_lent_leaf_ends_no_job_of_the_caller() {
     lock(&board, 1, 0);
     board.does(1, sleep(TICK / 2));
     board.does(4, receive(ENDPOINT));
-    board.wait(TICK);
+    board.wait(TICK / 2);
+    board.wait(TICK / 2);
     lock(&board, 3, 0);
     assert!(away(&board, 1) != LeafRef::NONE, "it is lent");
     let is_over = || {

@@ -18,6 +18,7 @@ mod model;
 mod moves;
 mod random;
 mod releases;
+mod reserved_sleepers;
 mod sections;
 mod servers;
 mod set;

@@ -81,7 +81,10 @@ proptest! {
                 }
                 3 if !task.ready => {
                     let earliest = (time % 2 > 0).then_some(now);
-                    tree.start(leaves[at], earliest, now);
+                    match earliest {
+                        Some(since) => tree.start_again(leaves[at], since, now),
+                        None => tree.start(leaves[at], now),
+                    };
                     task.ready = true;
                     if !task.open {
                         task.release(now);

@@ -97,7 +97,7 @@ impl<'a, 'b> Siblings<'a, 'b> {
     /// Something inside changes.
     fn meddle(&mut self, now: u64) {
         let any = self.any();
-        let kind = self.dice.below(12);
+        let kind = self.dice.below(13);
         let has_room = self.inside.len() < FEW;
         match (kind, any) {
             (0..=2, _) if has_room => {
@@ -144,7 +144,13 @@ impl<'a, 'b> Siblings<'a, 'b> {
                     }
                 }
             }
-            (_, Some(at)) => _ = self.tree.wake(at, now),
+            (11, Some(at)) => _ = self.tree.wake(at, now),
+            // Whatever instant is said.
+            (_, Some(at)) => {
+                let ago = self.dice.one_of(&[MS, 9 * MS, 300 * MS]);
+                let since = now.saturating_sub(self.dice.below(ago));
+                self.tree.wake_late(at, since, now);
+            }
             (_, None) => {}
         }
     }

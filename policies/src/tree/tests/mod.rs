@@ -18,6 +18,7 @@ mod fairness;
 mod faults;
 mod hierarchies;
 mod inside;
+mod late;
 mod lent;
 mod lockstep;
 mod mixed;
