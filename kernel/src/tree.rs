@@ -450,8 +450,8 @@ impl<P: Port> Trees<P> {
         }
     }
 
-    /// From now on a notification is signalled when a node misses a deadline or uses up its
-    /// budget, with these bits; zero stands for no signal.
+    /// From now on a notification is signalled when a node misses a deadline, which is as urgent as
+    /// this level, or uses up its budget, with these bits; zero stands for no signal.
     ///
     /// # Errors
     /// There is no such node, or it is a root.
@@ -460,13 +460,13 @@ impl<P: Port> Trees<P> {
         node: NodeId,
         monitor: Option<Weak<Notification<P>>>,
         [missed, overran]: [u64; 2],
-        now: u64,
+        (level, now): (u16, u64),
     ) -> Result<(), TreeError> {
         let wanted = Events {
             missed: monitor.is_some() && missed > 0,
             overran: monitor.is_some() && overran > 0,
         };
-        let watched = self.with(|tree| tree.watch(node, wanted, now));
+        let watched = self.with(|tree| tree.watch(node, wanted, level, now));
         watched.unwrap_or(Err(TreeError::NoSuchNode))?;
         let place = self.leaf(node.0);
         place.monitor.set(monitor);

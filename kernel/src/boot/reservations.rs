@@ -7,7 +7,7 @@ use crate::object::{Domain, Reservation};
 use crate::port::Port;
 use abi::boot::ALL_CPUS;
 use abi::call::Setting;
-use abi::reservation::{Policy, Share, Words};
+use abi::reservation::{LEVELS, Policy, Share, Words};
 use section::init;
 
 impl<P: Port> Kernel<P> {
@@ -82,7 +82,8 @@ impl<P: Port> Builder<'_, '_, P> {
     pub(super) fn monitor(&self, at: usize) {
         let reservation = self.reservation_named(at, 1);
         let (monitor, bits) = (self.notification(at, 2), [self.field(at, 3), self.field(at, 4)]);
-        let set = self.manager.monitor_reservation(reservation, monitor, bits);
+        // What the manifest watches is as urgent as any.
+        let set = self.manager.monitor_reservation(reservation, monitor, bits, LEVELS - 1);
         set.unwrap_or_else(|_| wrong(at));
     }
 

@@ -164,15 +164,17 @@ impl<P: Port> Manager<'_, P> {
                 Some(Weak::new(cap.at))
             }
         };
-        let is_leaf = self.tree(|tree| tree.policy(self.node(at)))?.is_none();
+        let (node, cpu) = (self.node(at), self.cpu.number as usize);
+        let is_leaf = self.tree(|tree| tree.policy(node))?.is_none();
         let is_told_of_misses = is_leaf && monitor.is_some() && bits[0] > 0;
-        let in_time = || !is_told_of_misses || self.wakes_by(self.node(at), ANY);
+        let level = self.tree(|tree| tree.level_of_watch(node, cpu))?;
+        let in_time = || !is_told_of_misses || self.wakes_by(node, ANY.min(level as i16));
         if self.makes_room() || !in_time() {
             return Ok(Done::Preempted);
         }
-        let watched = self.monitor_reservation(at, monitor, bits);
+        let watched = self.monitor_reservation(at, monitor, bits, level);
         if is_told_of_misses {
-            self.has_come(self.node(at));
+            self.has_come(node);
         }
         watched.map(|()| Done::Nothing)
     }
@@ -234,16 +236,17 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
-    /// A notification is signalled with these bits when a job misses its deadline, or the budget
-    /// is used up.
+    /// A notification is signalled with these bits when a job misses its deadline, which is told
+    /// while nothing above this level runs, or the budget is used up.
     pub(crate) fn monitor_reservation(
         &self,
         at: Ref<Reservation<P>>,
         monitor: Option<Weak<Notification<P>>>,
         bits: [u64; 2],
+        level: u16,
     ) -> Result<(), Error> {
         let (node, now) = (self.node(at), self.kernel.port.now());
-        self.kernel.trees.watch(node, monitor, bits, now).map_err(refused)?;
+        self.kernel.trees.watch(node, monitor, bits, (level, now)).map_err(refused)?;
         self.decide_for(node);
         Ok(())
     }

@@ -103,9 +103,11 @@ impl Tree<'_> {
         parent: u32,
         limits: Option<Budget>,
     ) -> Result<(), TreeError> {
-        let is_inner =
-            [at, parent].map(|at| self.policy_of(at)) == [Some(Policy::ServiceCurves); 2];
-        if is_inner && limits.is_some() { Err(TreeError::InvalidParameter) } else { Ok(()) }
+        let (policy, above) = (self.policy_of(at), self.policy_of(parent));
+        let is_inner = [policy, above] == [Some(Policy::ServiceCurves); 2];
+        let has_windows = policy == Some(Policy::Partitions);
+        let is_wrong = limits.is_some() && (is_inner || has_windows);
+        if is_wrong { Err(TreeError::InvalidParameter) } else { Ok(()) }
     }
 
     /// What a node is promised.

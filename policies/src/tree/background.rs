@@ -177,7 +177,7 @@ impl Tree<'_> {
         if !self.may_run_behind(first) {
             return Err(Due::Behind(first));
         }
-        let (leaf, until) = self.descend(first, first, now).map_err(Due::Budget)?;
+        let (leaf, until) = self.descend(first, first, now).map_err(Due::Node)?;
         let shared = avl::has_two::<Node, ByTurn>(self.nodes, set);
         let left = if shared { self.nodes[first as usize].behind.left } else { NEVER };
         Ok(((leaf, until.min(idle).min(now.saturating_add(left))), first))
@@ -216,6 +216,12 @@ impl Tree<'_> {
 }
 
 impl Node {
+    /// When it comes to the background if its job has not ended, or [`NEVER`].
+    #[inline(always)]
+    pub(super) fn falls_behind_at(&self) -> u64 {
+        if self.behind.wanted.miss { self.job.event() } else { NEVER }
+    }
+
     /// Its job goes on as if it were not late.
     pub(super) fn catch_up(&mut self, now: u64) {
         if core::mem::replace(&mut self.behind.is_late, false) && self.ready {

@@ -15,7 +15,8 @@ impl Tree<'_> {
     ///
     /// # Errors
     /// [`TreeError::Full`], [`TreeError::NoSuchNode`], [`TreeError::TooDeep`], and those of
-    /// [`Tree::set_share`].
+    /// [`Tree::set_share`]; [`TreeError::InvalidParameter`] also for a class of time partitions that
+    /// is not directly below the root of a CPU.
     pub fn create(
         &mut self,
         parent: NodeId,
@@ -26,6 +27,7 @@ impl Tree<'_> {
             return Err(TreeError::Full);
         }
         self.check_place(parent, 0)?;
+        self.check_windows(policy, parent)?;
         self.check_share(parent.0, share)?;
         let frame = match policy {
             Some(Policy::Partitions) if self.free_frame == NIL => return Err(TreeError::Full),
@@ -118,7 +120,7 @@ impl Tree<'_> {
     /// # Errors
     /// [`TreeError::InvalidParameter`]: the budget is below [`LEAST_PART`] or above the period,
     /// that is shorter than [`SHORTEST`] or longer than [`LONGEST`], or the node is a class of
-    /// service curves inside another one. [`TreeError::Overcommitted`], [`TreeError::NoSuchNode`].
+    /// service curves inside another one, or one of time partitions. [`TreeError::Overcommitted`], [`TreeError::NoSuchNode`].
     pub fn set_budget(
         &mut self,
         at: NodeId,
@@ -224,6 +226,7 @@ impl Tree<'_> {
         if policy == Some(Policy::ServiceCurves) && is_busy {
             return Err(TreeError::Busy);
         }
+        self.check_windows(policy, parent)?;
         self.check_share(parent.0, share)?;
         self.check_limits(at.0, parent.0, limits)?;
         self.check_children(at.0, parent.0, share, limits)?;
@@ -268,11 +271,9 @@ impl Tree<'_> {
         }
         let now = self.stir(at.0, now);
         if let Some(own) = self.frames.get_mut(self.nodes[at.index()].frame as usize) {
-            own.set_windows(frame, now);
+            own.set_windows(frame);
         }
-        if let Some(since) = self.refresh_class(at.0, now) {
-            self.refresh(at.0, since);
-        }
+        self.go_to_window(at.0, now);
         Ok(())
     }
 
@@ -312,6 +313,13 @@ impl Tree<'_> {
 
     fn check_leaf(&self, at: NodeId) -> Result<(), TreeError> {
         if self.is_leaf(at) { Ok(()) } else { Err(TreeError::NoSuchNode) }
+    }
+
+    /// Windows are of a CPU's time: a class that has some is directly below the root of one.
+    fn check_windows(&self, policy: Option<Policy>, parent: NodeId) -> Result<(), TreeError> {
+        let has_windows = policy == Some(Policy::Partitions);
+        let misplaced = has_windows && self.cpu_with_root(parent.0).is_none();
+        if misplaced { Err(TreeError::InvalidParameter) } else { Ok(()) }
     }
 
     /// Whether a node with so many levels below it can be below this class.

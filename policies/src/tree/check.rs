@@ -3,7 +3,8 @@
 use super::avl::{self, NIL, Order};
 use super::background::ByTurn;
 use super::curve::NEVER;
-use super::node::{ByEligible, ByEvent, ByFixed, ByKey, ByUrgency, NOWHERE, Node, NodeId, Role};
+use super::frame::Frame;
+use super::node::{ByEligible, ByEvent, ByKey, ByMiss, ByUrgency, NOWHERE, Node, NodeId, Role};
 use super::notice::ByNotice;
 use super::promised::Promised;
 use super::{Budget, DEPTH, Policy, Share, Tree};
@@ -55,9 +56,9 @@ impl Tree<'_> {
         let notices = members::<ByNotice>(self.nodes, self.notices);
         same(notices, (0..self.nodes.len()).filter(told), "notices");
         for cpu in 0..self.cpus.len() {
-            let listed = members::<ByFixed>(self.nodes, self.cpus[cpu].fixed);
-            let fixed = |at: &usize| self.nodes[*at].fixed_at != NEVER && self.is_of(*at, cpu);
-            same(listed, (0..self.nodes.len()).filter(fixed), "instants that are not deferred");
+            let listed = members::<ByMiss>(self.nodes, self.cpus[cpu].misses);
+            let missing = |at: &usize| self.nodes[*at].miss_at != NEVER && self.is_of(*at, cpu);
+            same(listed, (0..self.nodes.len()).filter(missing), "misses that are to be seen");
             for at in members::<ByTurn>(self.nodes, self.cpus[cpu].background) {
                 let node = &self.nodes[at as usize];
                 assert!(self.is_of(at as usize, cpu) && node.is_out_of_time(), "not out of time");
@@ -72,9 +73,9 @@ impl Tree<'_> {
 
     /// When the next instant comes that a CPU has, whether it matters to its choice or not.
     pub(super) fn first_instant(&self, cpu: usize) -> u64 {
-        let used = |at: &usize| self.nodes[*at].ready && self.is_of(*at, cpu);
-        let ends = (0..self.nodes.len()).filter(used).map(|at| self.nodes[at].server.period_end());
-        ends.min().unwrap_or(NEVER).min(self.next_fixed(cpu))
+        let own = |at: &usize| self.is_of(*at, cpu);
+        let ends = (0..self.nodes.len()).filter(own).map(|at| self.end_of(at));
+        ends.min().unwrap_or(NEVER).min(self.next_miss(cpu, NEVER).1)
     }
 
     /// Serves all instants of a CPU that have come, in their order.
@@ -82,15 +83,19 @@ impl Tree<'_> {
         let now = self.account_to(cpu, now);
         while self.first_instant(cpu).min(NEVER - 1) <= now {
             let first = self.first_instant(cpu);
-            let is_first = |at: &usize| {
-                let node = &self.nodes[*at];
-                node.ready && self.is_of(*at, cpu) && node.server.period_end() == first
-            };
+            let is_first = |at: &usize| self.is_of(*at, cpu) && self.end_of(*at) == first;
             match (0..self.nodes.len()).find(is_first) {
                 Some(at) => self.serve(at as u32, now),
-                None => drop(self.serve_fixed(cpu, now)),
+                None => drop(self.sees_miss(self.next_miss(cpu, NEVER).0, now)),
             }
         }
+    }
+
+    /// When the period of a node that is ready ends, or its window.
+    fn end_of(&self, at: usize) -> u64 {
+        let node = &self.nodes[at];
+        let period = if node.ready { node.server.period_end() } else { NEVER };
+        period.min(self.window_end(at as u32))
     }
 
     fn is_of(&self, at: usize, cpu: usize) -> bool {
@@ -121,7 +126,7 @@ impl Tree<'_> {
 
     fn check_vacant(&self, at: usize) {
         let node = &self.nodes[at];
-        let links = [node.place, node.event, node.fixed, node.fair.eligible, node.behind.place];
+        let links = [node.place, node.event, node.miss, node.fair.eligible, node.behind.place];
         assert!(links.iter().all(|links| !links.is_in()), "a vacant node is in a set");
         assert_eq!(node.events, NIL);
         assert!(!node.watch.has_seen(), "a vacant node has a notice");
@@ -152,12 +157,11 @@ impl Tree<'_> {
             assert!(takers.len() <= 1, "a child is on two CPUs");
             assert!(takers.is_empty() || self.is_shared_class(node.parent), "taken elsewhere");
         }
-        let frame = self.frames.get(node.frame as usize);
-        let window = match frame {
-            Some(frame) if node.queue != NIL || node.events != NIL => frame.until(),
-            _ => NEVER,
-        };
-        assert_eq!(node.fixed_at, node.job.event().min(window), "the fixed instant");
+        assert_eq!(
+            (node.miss_at, node.miss_level),
+            (node.job.event(), node.watch.level),
+            "the miss"
+        );
         self.check_events(at, role);
         self.check_lent(at, role);
         if let Some(Budget { server: Server::Sporadic, budget, .. }) = node.server.limits {
@@ -208,12 +212,13 @@ impl Tree<'_> {
         };
         same(events, self.children(at).filter(with_instant), "instants of children");
         let frame = self.frames.get(node.frame as usize);
-        let (current, began) = frame.map_or((0, 0), |frame| (frame.partition(), frame.began()));
+        let current = frame.map_or(0, Frame::partition);
+        let window = match frame {
+            Some(frame) if node.queue != NIL || node.events != NIL => frame.until(),
+            _ => NEVER,
+        };
         let inner = self.children(at).filter_map(|child| match self.nodes[child].share {
-            Share::Partition { number: 0, .. } => Some(self.nodes[child].event_at),
-            Share::Partition { number, .. } => {
-                (number == current).then(|| self.nodes[child].event_at.max(began))
-            }
+            Share::Partition { number, .. } if number != 0 && number != current => None,
             _ => Some(self.nodes[child].event_at),
         });
         let seen = match (node.ready, node.is_queued() || node.parent == NIL) {
@@ -229,7 +234,7 @@ impl Tree<'_> {
             (_, true) => NEVER,
             (_, false) => node.server.event(node.ready),
         };
-        assert_eq!(node.event_at, seen, "the instant that the class sees");
+        assert_eq!(node.event_at, seen.min(window), "the instant that the class sees");
     }
 
     fn check_class(&self, at: usize) {

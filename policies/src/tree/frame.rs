@@ -18,9 +18,7 @@ pub struct Frame {
     /// When the first one began, or begins.
     epoch: u64,
     current: usize,
-    /// When the current window began, or was set.
-    began: u64,
-    /// When it ends.
+    /// When the current window ends.
     until: u64,
     /// Whether a class has it; if not, the next one that none has.
     pub(super) is_taken: bool,
@@ -36,7 +34,6 @@ impl Frame {
         count: 0,
         epoch: 0,
         current: WINDOWS,
-        began: 0,
         until: NEVER,
         is_taken: false,
         next_free: NIL,
@@ -87,19 +84,14 @@ impl Frame {
     }
 
     /// Takes over another frame's windows.
-    pub(super) fn set_windows(&mut self, frame: Frame, now: u64) {
-        *self = Frame { is_taken: self.is_taken, numbers: self.numbers, began: now, ..frame };
+    pub(super) fn set_windows(&mut self, frame: Frame) {
+        *self = Frame { is_taken: self.is_taken, numbers: self.numbers, ..frame };
     }
 
     /// The partition whose window it is; 0 before the first one, and without any.
     #[inline(always)]
     pub(super) fn partition(&self) -> u16 {
         self.windows.get(self.current).map_or(0, |window| window.partition)
-    }
-
-    /// When the window began, or was set.
-    pub(super) fn began(&self) -> u64 {
-        self.began
     }
 
     /// When the window ends.
@@ -117,8 +109,6 @@ impl Frame {
         }
         let offset = (now - self.epoch) % length;
         self.current = windows.iter().position(|window| offset < window.end).unwrap_or(0);
-        let before = self.current.checked_sub(1).map_or(0, |before| windows[before].end);
-        self.began = self.began.max(now - offset + before);
         self.until = (now - offset).saturating_add(windows[self.current].end);
     }
 

@@ -1,17 +1,20 @@
 //! Instants to come: a budget comes back, a window ends, a miss is to be told of.
 //!
-//! Windows and misses are served when they come. A budget that comes back is looked at where it can
-//! change a choice: each class has the instants of its children that wait for budget, and of what
-//! waits in children that have nothing ready; a decision serves those of the classes on its way
-//! down, in a class of fixed priorities only those of children that are no less urgent than the
-//! first ready one. So no leaf is interrupted for what could not run instead of it. An instant that
-//! is served later has the effect that it would have had in time.
+//! Each is looked at where it can change a choice. Each class has the instants of its children that
+//! wait for budget, of what waits in children that have nothing ready, and of windows of its
+//! children; a decision serves those of the classes on its way down, in a class of fixed priorities
+//! only those of children that are no less urgent than the first ready one. So no leaf is
+//! interrupted for what could not run instead of it. An instant that is served later has the effect
+//! that it would have had in time.
+//!
+//! A miss that a monitor is told of is as urgent as what asked for it. One that brings a leaf to the
+//! background alone is seen when that leaf is chosen, or where the CPU has nothing else to run.
 
+use super::Tree;
 use super::avl::{self, NIL};
 use super::curve::NEVER;
 use super::frame::Frame;
-use super::node::{ByEvent, ByFixed, ByKey, ByUrgency, Node, Role};
-use super::{NodeId, Tree};
+use super::node::{ByEvent, ByKey, ByMiss, ByUrgency, Node, Role};
 use abi::reservation::{Policy, Share};
 
 /// Instants that are served at most before a node is changed.
@@ -21,34 +24,30 @@ impl Tree<'_> {
     /// A node's instants have changed, perhaps.
     pub(super) fn plan(&mut self, at: u32) {
         let node = &self.nodes[at as usize];
-        let mut fixed = node.job.event();
-        if let Some(frame) = self.frames.get(node.frame as usize)
-            && (node.queue != NIL || node.events != NIL)
-        {
-            fixed = fixed.min(frame.until());
-        }
-        if fixed != node.fixed_at {
-            self.set_fixed(at, fixed);
+        let miss = (node.job.event(), node.watch.level);
+        if miss != (node.miss_at, node.miss_level) {
+            self.set_miss(at, miss);
         }
         self.show(at);
     }
 
-    fn set_fixed(&mut self, at: u32, next: u64) {
+    fn set_miss(&mut self, at: u32, (instant, level): (u64, u16)) {
         let cpu = self.home_of(at);
-        let mut fixed = self.cpus[cpu].fixed;
-        if self.nodes[at as usize].fixed.is_in() {
-            fixed = avl::remove::<Node, ByFixed>(self.nodes, fixed, at);
+        let mut misses = self.cpus[cpu].misses;
+        if self.nodes[at as usize].miss.is_in() {
+            misses = avl::remove::<Node, ByMiss>(self.nodes, misses, at);
         }
-        self.nodes[at as usize].fixed_at = next;
-        if next != NEVER {
-            fixed = avl::insert::<Node, ByFixed>(self.nodes, fixed, at);
+        let node = &mut self.nodes[at as usize];
+        (node.miss_at, node.miss_level) = (instant, level);
+        if instant != NEVER {
+            misses = avl::insert::<Node, ByMiss>(self.nodes, misses, at);
         }
-        self.cpus[cpu].fixed = fixed;
+        self.cpus[cpu].misses = misses;
     }
 
     /// A node that is removed has no instants any more.
     pub(super) fn forget_instants(&mut self, at: u32) {
-        self.set_fixed(at, NEVER);
+        self.set_miss(at, (NEVER, 0));
         self.hide(at);
     }
 
@@ -62,14 +61,25 @@ impl Tree<'_> {
     }
 
     /// What a class sees of a child: when it can be chosen again, or something in it can, but not
-    /// before it could be chosen itself.
+    /// before it could be chosen itself; or when the window ends in which it chooses.
     fn shown(&self, at: u32) -> u64 {
         let node = &self.nodes[at as usize];
-        match self.shows_inner(at) {
+        let shown = match self.shows_inner(at) {
             true if node.ready => self.first_event(at, NEVER).1,
             true => node.server.can_run_from(self.first_choice(at, NEVER)),
             false if node.is_queued() || node.parent == NIL => NEVER,
             false => node.server.event(true),
+        };
+        shown.min(self.window_end(at))
+    }
+
+    /// When the window of a class of time partitions ends, if anything is in that.
+    #[inline(always)]
+    pub(super) fn window_end(&self, at: u32) -> u64 {
+        let node = &self.nodes[at as usize];
+        match self.frames.get(node.frame as usize) {
+            Some(frame) if node.queue != NIL || node.events != NIL => frame.until(),
+            _ => NEVER,
         }
     }
 
@@ -102,42 +112,20 @@ impl Tree<'_> {
                 };
                 self.nodes[class as usize].events = events;
             }
-            if matches!(self.policy_of(class), Some(Policy::Partitions)) {
-                return self.plan(class);
-            }
             at = class;
         }
     }
 
-    /// Since when a class has a choice, by what waits in it or is ready there since an instant.
-    pub(super) fn first_choice(&self, class: u32, ready: u64) -> u64 {
-        let node = &self.nodes[class as usize];
-        match self.frames.get(node.frame as usize) {
-            Some(frame) => self.partition_since(node, frame, ready),
-            None => self.first_event(class, NEVER).1.min(ready),
-        }
+    /// Whether that has come.
+    #[inline(always)]
+    pub(super) fn window_is_over(&self, at: u32, now: u64) -> bool {
+        let end = self.window_end(at);
+        end <= now && end != NEVER
     }
 
-    /// The same of a class of time partitions: a partition is no choice before its window begins.
-    /// As many steps as there are partitions.
-    fn partition_since(&self, class: &Node, frame: &Frame, ready: u64) -> u64 {
-        let queued = |number| match self.partition(class.queue, number) {
-            NIL => NEVER,
-            _ => ready,
-        };
-        let (mut background, mut current) = (queued(0), queued(frame.partition()));
-        let mut at = avl::first::<Node, ByEvent>(self.nodes, class.events);
-        while let Some(child) = self.nodes.get(at as usize).filter(|child| child.event_at < ready) {
-            match child.share {
-                Share::Partition { number: 0, .. } => background = background.min(child.event_at),
-                Share::Partition { number, .. } if number == frame.partition() => {
-                    current = current.min(child.event_at);
-                }
-                _ => {}
-            }
-            at = avl::next::<Node, ByEvent>(self.nodes, at);
-        }
-        background.min(current.max(frame.began()))
+    /// Since when a class has a choice, by what waits in it or is ready there since an instant.
+    pub(super) fn first_choice(&self, class: u32, ready: u64) -> u64 {
+        self.first_event(class, NEVER).1.min(ready)
     }
 
     fn take_event(&mut self, class: u32, at: u32) {
@@ -207,35 +195,40 @@ impl Tree<'_> {
         if instant > now || at == NIL {
             return Ok(instant);
         }
-        while self.shows_inner(at) {
+        while self.shows_inner(at) && !self.window_is_over(at, now) {
             (at, _) = self.first_event(at, NEVER);
         }
         Err(at)
     }
 
-    /// When the first instant comes that is not deferred, or [`NEVER`].
+    /// Of the misses of a CPU's leaves that are of this rank or more urgent the first one to be
+    /// seen, and when; [`NIL`] and [`NEVER`] if there is none.
     #[inline(always)]
-    pub fn next_fixed(&self, cpu: usize) -> u64 {
-        let first = self.cpus.get(cpu).map_or(NIL, |state| state.fixed);
-        let first = avl::first::<Node, ByFixed>(self.nodes, first);
-        self.nodes.get(first as usize).map_or(NEVER, |node| node.fixed_at)
+    pub(super) fn next_miss(&self, cpu: usize, rank: u64) -> (u32, u64) {
+        let first = avl::least_up_to::<Node, ByMiss>(self.nodes, self.cpus[cpu].misses, rank);
+        (first, self.nodes.get(first as usize).map_or(NEVER, |node| node.miss_at))
     }
 
-    /// Serves the first of a CPU's windows and misses, which has come: that of this node.
-    pub(super) fn serve_fixed(&mut self, cpu: usize, now: u64) -> u32 {
-        let at = avl::first::<Node, ByFixed>(self.nodes, self.cpus[cpu].fixed);
-        if self.nodes[at as usize].job.see(now) {
+    /// A node whose miss has come that is no less urgent than a leaf that is chosen, or [`NIL`];
+    /// else when the next one comes.
+    #[inline(always)]
+    pub(super) fn due_misses(&self, cpu: usize, leaf: u32, now: u64) -> Result<u64, u32> {
+        if self.cpus[cpu].misses == NIL {
+            return Ok(NEVER);
+        }
+        let (at, instant) = self.next_miss(cpu, self.rank_of_running(leaf));
+        if at != NIL && instant <= now { Err(at) } else { Ok(instant) }
+    }
+
+    /// Whether a miss of a node's job has come. It is seen.
+    pub(super) fn sees_miss(&mut self, at: u32, now: u64) -> bool {
+        let is_seen = self.nodes[at as usize].job.see(now);
+        if is_seen {
             self.notice_miss(at);
             self.fall_behind(at, now);
+            self.plan(at);
         }
-        if matches!(self.policy(NodeId(at)), Some(Policy::Partitions)) {
-            if let Some(since) = self.refresh_class(at, now) {
-                self.refresh(at, since);
-            }
-            self.show(at);
-        }
-        self.plan(at);
-        at
+        is_seen
     }
 
     /// A node is about to be changed: what has come to it, or to what is in it, is served. Of
@@ -250,7 +243,7 @@ impl Tree<'_> {
                     return;
                 }
                 due = first.0;
-                while self.shows_inner(due) {
+                while self.shows_inner(due) && !self.window_is_over(due, now) {
                     (due, _) = self.first_event(due, NEVER);
                 }
             } else if !node.ready || node.server.period_end() > now {
@@ -260,14 +253,24 @@ impl Tree<'_> {
         }
     }
 
-    /// A node's budget has come back, or its period has ended.
+    /// A node's budget has come back, its period has ended, or its window.
     #[cold]
     #[inline(never)]
     pub(super) fn serve(&mut self, at: u32, now: u64) {
+        if self.window_is_over(at, now) {
+            return self.go_to_window(at, now);
+        }
         let node = &mut self.nodes[at as usize];
         let came = node.server.event(true).min(now);
         node.server.replenish(now);
         self.sort_by_deadline(at);
         self.refresh(at, came);
+    }
+
+    /// A class of time partitions goes to the window that it is in now.
+    pub(super) fn go_to_window(&mut self, class: u32, now: u64) {
+        if let Some(since) = self.refresh_class(class, now) {
+            self.refresh(class, since);
+        }
     }
 }

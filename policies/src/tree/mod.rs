@@ -98,8 +98,8 @@ pub struct TreeCpu {
     since: u64,
     /// When that leaf was chosen.
     began: u64,
-    /// The nodes with instants that are not deferred.
-    fixed: u32,
+    /// The leaves of which a miss is to be seen.
+    misses: u32,
     /// When its next decision is due, as far as it was told.
     until: u64,
     /// For which node the kernel works there since it was charged last, if not for what runs.
@@ -132,7 +132,7 @@ impl TreeCpu {
         running: NIL,
         since: 0,
         began: 0,
-        fixed: NIL,
+        misses: NIL,
         until: NEVER,
         payer: NIL,
         has_ended: false,

@@ -7,6 +7,7 @@ use super::curve::NEVER;
 use super::fair::Fair;
 use super::job::Job;
 use super::notice::Watch;
+use super::plain::rank;
 use super::promised::Promised;
 use super::server::Supply;
 use abi::reservation::{Budget, Jobs, LEVELS, Policy, Share, Timing};
@@ -39,7 +40,8 @@ pub struct NodeState {
     pub budget: Option<Budget>,
     /// What the jobs of a leaf are like, if they have deadlines.
     pub timing: Option<Timing>,
-    /// Whether a thread of this leaf is ready, or a child of this class can be chosen.
+    /// Whether a thread of this leaf is ready, or a child of this class can be chosen: in time
+    /// partitions by the window in which that was looked at last.
     pub is_ready: bool,
     /// Whether it is ready and waits for budget.
     pub is_throttled: bool,
@@ -100,9 +102,11 @@ pub struct Node {
     pub(super) event: Links,
     /// Of a class: the instants of its children.
     pub(super) events: u32,
-    /// When its window ends, or a miss is to be told of, and its place among those of the CPU.
-    pub(super) fixed_at: u64,
-    pub(super) fixed: Links,
+    /// When a miss of its job is to be seen, how urgent that is, and its place among those of the
+    /// CPU.
+    pub(super) miss_at: u64,
+    pub(super) miss_level: u16,
+    pub(super) miss: Links,
     /// CPU time that it has had, in nanoseconds.
     pub(super) service: u64,
     /// Time that the kernel has taken for it, and for what is in it: charged to it with what runs
@@ -138,8 +142,9 @@ impl Node {
             event_at: NEVER,
             event: Links::OUT,
             events: NIL,
-            fixed_at: NEVER,
-            fixed: Links::OUT,
+            miss_at: NEVER,
+            miss_level: 0,
+            miss: Links::OUT,
             service: 0,
             owed: 0,
             watch: Watch::NONE,
@@ -271,22 +276,27 @@ impl Order<Node> for ByUrgency {
     }
 }
 
-/// The order of instants that are not deferred.
-pub(super) struct ByFixed;
+/// The order of misses by urgency, with their instants as values.
+pub(super) struct ByMiss;
 
-impl Order<Node> for ByFixed {
+impl Order<Node> for ByMiss {
     type Key = u64;
+    const VALUED: bool = true;
     #[inline(always)]
     fn links(node: &Node) -> &Links {
-        &node.fixed
+        &node.miss
     }
     #[inline(always)]
     fn links_mut(node: &mut Node) -> &mut Links {
-        &mut node.fixed
+        &mut node.miss
     }
     #[inline(always)]
     fn key(node: &Node) -> u64 {
-        node.fixed_at
+        rank(node.miss_level.into())
+    }
+    #[inline(always)]
+    fn value(node: &Node) -> u64 {
+        node.miss_at
     }
 }
 

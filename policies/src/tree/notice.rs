@@ -23,6 +23,8 @@ pub struct Events {
 pub(super) struct Watch {
     /// What is asked for.
     pub(super) wanted: Events,
+    /// How urgent a miss is, as a priority below the root; 0 if it is told to none.
+    pub(super) level: u16,
     /// What has happened since the last notice.
     seen: Events,
     /// Overruns that were seen.
@@ -37,6 +39,7 @@ impl Watch {
     /// Nothing is watched.
     pub(super) const NONE: Watch = Watch {
         wanted: Events { missed: false, overran: false },
+        level: 0,
         seen: Events { missed: false, overran: false },
         overruns: 0,
         place: Links::OUT,
@@ -71,19 +74,36 @@ impl Order<Node> for ByNotice {
 
 impl Tree<'_> {
     /// Watches a node from now on, for nothing if both are false. Notices that were not taken are
-    /// gone. A miss is seen at the deadline, if the job has not ended.
+    /// gone. A miss is seen at the deadline, if the job has not ended, while its CPU runs nothing
+    /// above this level ([`Tree::level_of_watch`]).
     ///
     /// # Errors
     /// [`TreeError::NoSuchNode`], also for a root.
-    pub fn watch(&mut self, at: NodeId, wanted: Events, now: u64) -> Result<(), TreeError> {
+    pub fn watch(
+        &mut self,
+        at: NodeId,
+        wanted: Events,
+        level: u16,
+        now: u64,
+    ) -> Result<(), TreeError> {
         self.check_inner(at)?;
         self.account_to(self.cpu_of(at.0), now);
         self.forget(at.0);
         let node = &mut self.nodes[at.index()];
-        node.watch = Watch { wanted, overruns: node.server.overruns, ..Watch::NONE };
+        let has_jobs = node.policy().is_none();
+        let level = if wanted.missed && has_jobs { level } else { 0 };
+        node.watch = Watch { wanted, level, overruns: node.server.overruns, ..Watch::NONE };
         node.job.watch(wanted.missed || node.behind.wanted.miss, now);
         self.plan(at.0);
         Ok(())
+    }
+
+    /// How urgent misses of a leaf are that this CPU watches: as what it runs, if the leaf is its
+    /// own, and no less than the leaf, or the class below the root that it is in. O(depth).
+    pub fn level_of_watch(&self, at: NodeId, cpu: usize) -> u16 {
+        let is_own = self.node(at).is_some() && self.home_of(at.0) == cpu;
+        let runs = if is_own { self.priority_of_running(cpu) } else { 0 };
+        runs.max(self.priority_below_root(at)).try_into().unwrap_or(0)
     }
 
     /// Takes the oldest notice.

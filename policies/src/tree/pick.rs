@@ -32,10 +32,8 @@ pub enum Step {
 
 /// What is to be served before a decision.
 pub(super) enum Due {
-    /// A budget of this node.
-    Budget(u32),
-    /// The first instant of this CPU that is not deferred.
-    Fixed(usize),
+    /// What has come to this node.
+    Node(u32),
     /// This node of the background, which may not run there any more.
     Behind(u32),
 }
@@ -116,9 +114,10 @@ impl Tree<'_> {
     #[inline(never)]
     fn serve_before(&mut self, due: Due, now: u64) -> u32 {
         match due {
-            Due::Fixed(cpu) => self.serve_fixed(cpu, now),
-            Due::Budget(at) => {
-                self.serve(at, now);
+            Due::Node(at) => {
+                if !self.sees_miss(at, now) {
+                    self.serve(at, now);
+                }
                 at
             }
             Due::Behind(at) => {
@@ -132,15 +131,11 @@ impl Tree<'_> {
     /// what must be served before.
     #[inline(always)]
     fn decide(&mut self, cpu: usize, now: u64) -> Result<((u32, u64), u32), Due> {
-        let fixed = self.next_fixed(cpu);
-        if fixed <= now && fixed != NEVER {
-            return Err(Due::Fixed(cpu));
-        }
         let (leaf, until) = match self.looks_at_shared(cpu) {
             true => self.choose_with_shared(cpu, now)?,
             false => self.choose_own(cpu, now)?,
         };
-        let until = until.min(fixed);
+        let until = until.min(self.due_misses(cpu, leaf, now).map_err(Due::Node)?);
         match leaf == NIL && self.cpus[cpu].background != NIL {
             true => self.choose_behind(cpu, until, now),
             false => Ok(((leaf, until), NIL)),
@@ -154,7 +149,7 @@ impl Tree<'_> {
             0 => self.choose_at_root(cpu, now),
             _ => self.descend_by_chance(self.cpus[cpu].root, now),
         };
-        chosen.map_err(Due::Budget)
+        chosen.map_err(Due::Node)
     }
 
     /// The same below a child of the shared class.
@@ -164,7 +159,7 @@ impl Tree<'_> {
             0 => self.descend(top, NIL, now),
             _ => self.descend_by_chance(top, now),
         };
-        chosen.map_err(Due::Budget)
+        chosen.map_err(Due::Node)
     }
 
     /// The leaf that is chosen, or [`NIL`], and until when; or a node whose instant has come, which
@@ -183,7 +178,9 @@ impl Tree<'_> {
             }
             let (queue, role) = (node.queue, node.role);
             if role == Role::Leaf {
-                return Ok((at, until));
+                let falls_behind = node.falls_behind_at();
+                let is_due = falls_behind <= now && falls_behind != NEVER;
+                return if is_due { Err(at) } else { Ok((at, until.min(falls_behind))) };
             }
             until = until.min(self.due_in(at, now)?).min(self.due_in_partitions(at, now)?);
             at = match role {
@@ -199,13 +196,16 @@ impl Tree<'_> {
         Ok((NIL, until))
     }
 
-    /// The same of a class of time partitions: how urgent its candidates are goes by what is ready
-    /// in them.
+    /// The same of a class of time partitions: its window may have ended, and how urgent its
+    /// candidates are goes by what is ready in them.
     #[inline(always)]
     pub(super) fn due_in_partitions(&self, class: u32, now: u64) -> Result<u64, u32> {
         let node = &self.nodes[class as usize];
         let Some(frame) = self.frames.get(node.frame as usize) else { return Ok(NEVER) };
-        let mut until = NEVER;
+        if self.window_is_over(class, now) {
+            return Err(class);
+        }
+        let mut until = frame.until();
         for number in [0, frame.partition()] {
             let candidate = self.partition(node.queue, number);
             if self.policy_of(candidate) == Some(Policy::FixedPriority) {

@@ -164,7 +164,7 @@ impl Tree<'_> {
     pub(super) fn only_plain(&self, cpu: usize) -> Option<u32> {
         let state = &self.cpus[cpu];
         let root = &self.nodes[state.root as usize];
-        let others = [root.queue, root.events, state.fixed, state.background];
+        let others = [root.queue, root.events, state.misses, state.background];
         if others != [NIL; 4] || self.chaos != 0 || self.looks_at_shared(cpu) {
             return None;
         }

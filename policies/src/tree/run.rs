@@ -66,23 +66,17 @@ impl Tree<'_> {
 
     /// An instant, but not before the child of the root that a leaf is in could have run last, or
     /// something in it was blocked or changed. Now in the class that all CPUs share, where no child
-    /// is above others for good, and where windows end.
+    /// is above others for good.
     #[cold]
     #[inline(never)]
     fn quiet_since(&self, leaf: NodeId, since: u64, now: u64) -> u64 {
         let (root, child) = self.top(leaf.0);
-        if self.is_shared_class(root) || self.has_windows(leaf.0) {
+        if self.is_shared_class(root) {
             return now;
         }
         let (child, home) = (&self.nodes[child as usize], self.nodes[root as usize].cpu);
         let levels = &self.cpus[usize::from(home)].levels;
         since.max(child.stirred).max(levels.above_since(child.priority())).min(now)
-    }
-
-    /// Whether a class that a node is in has windows.
-    fn has_windows(&self, at: u32) -> bool {
-        let mut path = self.path(NodeId(at));
-        path.any(|NodeId(at)| self.policy_of(at) == Some(Policy::Partitions))
     }
 
     /// Something in a node that its CPU does not run is blocked, or something is changed: what has
@@ -336,7 +330,7 @@ impl Tree<'_> {
         let node = &mut self.nodes[class as usize];
         if node.ready == ready {
             if matches!(node.role, Role::Class(Policy::Partitions)) {
-                self.plan(class);
+                self.show(class);
             }
             return None;
         }

@@ -58,7 +58,7 @@ impl Tree<'_> {
     pub(super) fn looks_at_shared(&self, cpu: usize) -> bool {
         let state = &self.cpus[self.shared_cpu()];
         let class = &self.nodes[state.root as usize];
-        [class.queue, class.events, state.fixed, self.cpus[cpu].taken] != [NIL; 4]
+        [class.queue, class.events, state.misses, self.cpus[cpu].taken] != [NIL; 4]
     }
 
     /// A CPU's decision between its own root and the shared class.
@@ -66,30 +66,24 @@ impl Tree<'_> {
     #[inline(never)]
     pub(super) fn choose_with_shared(&mut self, cpu: usize, now: u64) -> Result<(u32, u64), Due> {
         let (root, class, shared) = (self.cpus[cpu].root, self.shared().0, self.shared_cpu());
-        let fixed = self.next_fixed(shared);
-        if fixed <= now && fixed != NEVER {
-            return Err(Due::Fixed(shared));
-        }
-        let budgets = self.due_in(class, now).map_err(Due::Budget)?;
+        let misses = self.due_misses(shared, NIL, now).map_err(Due::Node)?;
+        let instants = self.due_in(class, now).map_err(Due::Node)?.min(misses);
         let child = self.first_for(cpu);
         let rank = self.nodes[class as usize].rank();
         let mut chosen = if child != NIL && self.goes_before(rank, cpu) {
-            let own = self.due_up_to(root, rank, now).map_err(Due::Budget)?;
+            let own = self.due_up_to(root, rank, now).map_err(Due::Node)?;
             let (leaf, until) = self.choose(child, now)?;
             (leaf, until.min(own))
         } else {
             self.choose_own(cpu, now)?
         };
-        // One CPU looks at the class when its next instant comes; for budgets none that runs what
-        // goes before the class.
+        // One CPU looks at the class when its next instant comes, none that runs what goes before
+        // the class.
         let others = self.cpus[..shared].iter().enumerate().filter(|(other, _)| *other != cpu);
-        let others = || others.clone().map(|(_, other)| other);
-        if others().all(|other| other.until > fixed) {
-            chosen.1 = chosen.1.min(fixed);
-        }
-        let looks = |other: &TreeCpu| other.until <= budgets && self.runs(other) > 0;
-        if self.own_key(chosen.0) > 0 && !others().any(looks) {
-            chosen.1 = chosen.1.min(budgets);
+        let mut others = others.map(|(_, other)| other);
+        let looks = |other: &TreeCpu| other.until <= instants && self.runs(other) > 0;
+        if self.own_key(chosen.0) > 0 && !others.any(looks) {
+            chosen.1 = chosen.1.min(instants);
         }
         Ok(chosen)
     }
@@ -193,18 +187,17 @@ impl Tree<'_> {
             }
             at = avl::next::<Node, ByKey>(self.nodes, at);
         }
-        self.ask_at(self.next_fixed(shared), |_| true);
-        // Budgets matter to no CPU that runs what goes before the class.
-        self.ask_at(self.first_event(class, NEVER).1, |runs| runs > 0);
+        let misses = self.next_miss(shared, NEVER).1;
+        self.ask_at(self.first_event(class, NEVER).1.min(misses));
     }
 
-    /// Of the CPUs for which an instant of the class matters, by what they run, the least urgent
-    /// one is to decide then, unless one of them does so already.
-    fn ask_at(&mut self, instant: u64, matters: impl Fn(u128) -> bool) {
+    /// Of the CPUs that do not run what goes before the class, the least urgent one is to decide at
+    /// an instant of the class, unless one of them does so already.
+    fn ask_at(&mut self, instant: u64) {
         let shared = self.shared_cpu();
         let all = self.cpus[..shared].iter().enumerate();
         let all = all.map(|(number, cpu)| (self.runs(cpu), number));
-        let them = || all.clone().filter(|(runs, _)| matters(*runs));
+        let them = || all.clone().filter(|(runs, _)| *runs > 0);
         let looks = |number: usize| {
             let cpu = &self.cpus[number];
             cpu.until <= instant || cpu.asked != Asked::No

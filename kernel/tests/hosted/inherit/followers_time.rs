@@ -64,10 +64,14 @@ fn share(priority: u16) -> (u64, [u64; 4]) {
 }
 
 /// Thread 2, on a leaf of priority 20, waits until the third tick for what thread 1 owns, which is
-/// less urgent. Thread 3, which is above both, sleeps until the second one.
-fn waits_for_a_while() -> Machine {
+/// less urgent. Thread 3, which is above both, sleeps until the second one; it watches the leaf, or
+/// does not.
+fn waits_for_a_while(watches: bool) -> Machine {
     let board = lending(&[(1, 10), (1, 15), (1, 40)]);
     set(&board, 3, Setting::Share, share(20));
+    if watches {
+        set(&board, 3, Setting::Monitor, (NOTIFICATION, [1, 0, 0, 0]));
+    }
     reserve(&board, 3, 2);
     board.does(3, sleep(2 * TICK));
     board.does(2, sleep(TICK));
@@ -91,7 +95,7 @@ fn is_left(board: &Machine) {
 /// on it any more.
 #[test]
 fn a_leaf_that_became_more_urgent_is_left_with_the_wait() {
-    let board = waits_for_a_while();
+    let board = waits_for_a_while(false);
     assert!(board.running() == Some(1) && away(&board, 1) != LeafRef::NONE);
     board.wait(TICK);
     set(&board, 3, Setting::Share, share(30));
@@ -102,11 +106,10 @@ fn a_leaf_that_became_more_urgent_is_left_with_the_wait() {
 }
 
 /// The same where the wait ends first, while a thread above runs, which makes the leaf more urgent:
-/// its jobs are watched, so its deadlines interrupt.
+/// that watches its jobs, so its deadlines interrupt.
 #[test]
 fn a_leaf_that_becomes_more_urgent_before_the_owner_follows_is_left() {
-    let board = waits_for_a_while();
-    set(&board, 1, Setting::Monitor, (NOTIFICATION, [1, 0, 0, 0]));
+    let board = waits_for_a_while(true);
     board.wait(TICK);
     assert_eq!(board.running(), Some(3));
     board.wait(TICK);

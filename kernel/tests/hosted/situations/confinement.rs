@@ -45,6 +45,30 @@ fn a_miss_below_what_runs_is_told_in_time() {
     }
 }
 
+/// Who is below what runs and watches is told behind it.
+#[test]
+fn a_miss_waits_for_what_is_above_who_watches() {
+    let board: Tested = boot::<Tree<Host>>(&[(1, 50), (1, 200)]);
+    board.succeeds(2, create(FREE, ROOT, None, Share::Priority(60)));
+    let timing = Timing { deadline: MS, period: 10 * MS };
+    board.succeeds(2, set(FREE, Setting::Timing, Timing::encode(Some(timing))));
+    board.succeeds(2, reserve(THREAD + 1, FREE));
+    board.does(2, receive(NOTIFICATION));
+    let monitor = [FREE, Setting::Monitor as u64, NOTIFICATION];
+    let monitor = system(Call::ReservationSet, &monitor).with_words([1, 1, 0, 0]);
+    board.succeeds(1, monitor);
+    assert_eq!(board.running(), Some(1));
+    let begin = board.host.now();
+    board.succeeds(1, system(Call::TimerSet, &[TIMER, begin + MS / 2]));
+    board.wait(MS / 2);
+    assert_eq!(board.running(), Some(2));
+    for _ in 0..50 {
+        board.wait(MS / 10);
+    }
+    let interrupts = (board.running(), board.host.armed());
+    assert_eq!(interrupts, (Some(2), None), "nothing interrupts what is above");
+}
+
 /// A leaf in the place of another one has time slices of its own.
 #[test]
 fn a_leaf_inherits_no_time_slice() {

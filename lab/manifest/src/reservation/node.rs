@@ -4,6 +4,7 @@ use abi::reservation::{Budget, Curve, LEVELS, Policy, SHORTEST, Server, Share, T
 use toml::Spanned;
 
 use super::place::{Place, name};
+use super::windows;
 use super::{Draft, adaptive, reaction, span_of};
 use crate::problem::{Problem, Span, quote};
 use crate::schema::{Bent, Number, Word, WordOr};
@@ -20,6 +21,7 @@ const SERVERS: [&str; 4] = ["periodic", "constant", "constant-soft", "sporadic"]
 
 /// Reads a reservation at its place. The windows of classes are laid out later.
 pub fn read(values: &Values, draft: &Draft, place: &Place) -> Result<Reservation, Problem> {
+    windows::placed(values, draft, place)?;
     misplaced(values, draft, place)?;
     let given = draft.given;
     let time = |word: &Option<Spanned<String>>, least: u64| {

@@ -3,7 +3,7 @@
 use abi::reservation::{Policy, SHORTEST_WINDOW, Share, WINDOWS, Window};
 
 use super::Draft;
-use super::place::name;
+use super::place::{Place, name};
 use crate::problem::{Problem, Span, quote};
 use crate::system::Reservation;
 use crate::units::spell_duration;
@@ -34,6 +34,25 @@ pub fn lay_out(
             Ok(windows) => all[class].windows = windows,
             Err(problem) => problems.push(problem),
         }
+    }
+}
+
+/// Windows are of a CPU's time: a class that has some is in no other one, and no budget bounds it.
+pub fn placed(values: &Values, draft: &Draft, place: &Place) -> Result<(), Problem> {
+    if place.policy != Some(Policy::Partitions) {
+        return Ok(());
+    }
+    let message = "windows are of a CPU's time";
+    match (&draft.given.class, &draft.given.budget) {
+        (Some(above), _) => {
+            let message = format!("{message}, not of {}", quote(above.get_ref()));
+            Err(values.problem(above, message, "leave `in` out, and give it a `priority`"))
+        }
+        (None, Some(budget)) => {
+            let message = format!("{message}, and have no budget beside");
+            Err(values.problem(budget, message, "leave it out: partitions may have one each"))
+        }
+        (None, None) => Ok(()),
     }
 }
 

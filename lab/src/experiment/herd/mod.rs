@@ -68,7 +68,7 @@ const MOST: u64 = 4_000;
 const THREADS: [u64; 3] = [1, 16, 128];
 
 /// All attacks, in the order of the program's.
-const ATTACKS: [&str; 17] = [
+const ATTACKS: [&str; 16] = [
     "none",
     "queue",
     "timers",
@@ -83,12 +83,11 @@ const ATTACKS: [&str; 17] = [
     "futex-inherit",
     "creation",
     "budgets",
-    "windows",
     "curves",
     "misses",
 ];
 /// Those that take reservations.
-const OF_TREE: [&str; 4] = ["budgets", "windows", "curves", "misses"];
+const OF_TREE: [&str; 3] = ["budgets", "curves", "misses"];
 
 /// Events, as the program numbers them from 1.
 const EVENTS: [&str; 5] = ["timer", "timeout", "signal", "answer", "reservation"];

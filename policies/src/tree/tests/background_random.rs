@@ -25,7 +25,7 @@ fn change(tree: &mut Tree<'_>, dice: &mut Dice, now: u64) {
         }
         14 => {
             let [missed, overran] = [(); 2].map(|()| dice.below(2) > 0);
-            let _ = tree.watch(at, Events { missed, overran }, now);
+            let _ = tree.watch(at, Events { missed, overran }, LEVELS - 1, now);
         }
         15..=16 => {
             let class = NodeId(dice.below(NODES) as u32);

@@ -465,38 +465,50 @@ fn debts_bring_no_instants() {
     }
 }
 
-/// What comes back in a partition before its window begins makes the class ready with the window:
-/// until then the class idles, and uses up its budget.
+/// Windows are of a CPU's time: a class that has some is directly below its root, and no budget
+/// bounds it.
 #[test]
-fn a_window_makes_nothing_ready_before_it_begins() {
-    for sets in [false, true] {
-        let mut storage = Storage::new(8);
-        let mut tree = storage.tree();
-        let root = tree.root(0);
-        let busy = leaf(&mut tree, root, Share::Priority(20));
-        let class = class(&mut tree, Policy::Partitions);
-        assert_eq!(tree.set_budget(class, budget(Server::Periodic, 50 * MS, 100 * MS), 0), Ok(()));
-        let own = leaf(&mut tree, class, Share::Partition { number: 1, priority: 0 });
-        assert_eq!(tree.set_budget(own, budget(Server::Sporadic, MS, 10 * MS), 0), Ok(()));
-        let windows = |middle| {
-            let windows = [(MS, 1), (middle, 2), (100 * MS, 1)];
-            windows.map(|(end, partition)| Window { end, partition })
-        };
-        let first = Frame::new(&windows(if sets { 99 * MS } else { 90 * MS }), 0).expect("fits");
-        assert_eq!(tree.set_frame(class, first, 0), Ok(()));
-        tree.wake(own, 0);
-        run(&mut tree, 0, MS);
-        tree.wake(busy, MS);
-        run(&mut tree, MS, 90 * MS);
-        if sets {
-            let second = Frame::new(&windows(50 * MS), 0).expect("fits");
-            assert_eq!(tree.set_frame(class, second, 90 * MS), Ok(()));
-        }
-        tree.block(busy, 90 * MS, true);
-        // Until then its budget has idled away.
-        let pick = decide(&mut tree, 90 * MS);
-        assert_eq!((pick.leaf, pick.until), (None, 100 * MS), "{sets}");
-    }
+fn windows_are_directly_below_a_root() {
+    let mut storage = Storage::new(8);
+    let mut tree = storage.tree();
+    let refused = Err(TreeError::InvalidParameter);
+    let inner = class(&mut tree, Policy::FixedPriority);
+    let (shared, policy) = (tree.shared(), Some(Policy::Partitions));
+    assert_eq!(tree.create(inner, policy, Share::Priority(1)), refused);
+    assert_eq!(tree.create(shared, policy, Share::Deadline), refused);
+    let windows = class(&mut tree, Policy::Partitions);
+    let limit = budget(Server::Periodic, 50 * MS, 100 * MS);
+    assert_eq!(tree.set_budget(windows, limit, 0), Err(TreeError::InvalidParameter));
+    let moved = tree.join(windows, inner, Share::Priority(1), 0);
+    assert_eq!(moved, Err(TreeError::InvalidParameter));
+    tree.check();
+}
+
+/// Windows that end below what runs interrupt nothing; what is chosen then goes by the window that
+/// it is.
+#[test]
+fn windows_below_what_runs_wait_for_it() {
+    let mut storage = Storage::new(8);
+    let mut tree = storage.tree();
+    let root = tree.root(0);
+    let high = leaf(&mut tree, root, Share::Priority(20));
+    let class = class(&mut tree, Policy::Partitions);
+    let [first, second] = [1, 2].map(|number| {
+        let leaf = leaf(&mut tree, class, Share::Partition { number, priority: 0 });
+        tree.wake(leaf, 0);
+        leaf
+    });
+    let windows = [(MS, 1), (3 * MS, 2)].map(|(end, partition)| Window { end, partition });
+    let frame = Frame::new(&windows, 0).expect("fits");
+    assert_eq!(tree.set_frame(class, frame, 0), Ok(()));
+    assert_eq!(decide(&mut tree, 0), Pick { leaf: Some(first), until: MS });
+    tree.wake(high, MS / 2);
+    assert_eq!(decide(&mut tree, MS / 2), Pick { leaf: Some(high), until: NEVER });
+    tree.block(high, 10 * MS + MS / 2, true);
+    let pick = decide(&mut tree, 10 * MS + MS / 2);
+    assert_eq!(pick, Pick { leaf: Some(second), until: 12 * MS });
+    tree.block(second, 11 * MS, true);
+    assert_eq!(decide(&mut tree, 11 * MS), Pick { leaf: None, until: 12 * MS });
 }
 
 /// What runs on while it waits for budget comes back later for it.

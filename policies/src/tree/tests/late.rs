@@ -1,17 +1,23 @@
 //! What is told late comes out as if it had been told in time, as long as nothing in the same child
-//! of the root could have run since. Without windows: those are served whatever runs.
+//! of the root could have run since.
 
 use super::super::levels::Levels;
 use super::random::Dice;
 use super::*;
 use proptest::prelude::{any, prop_assert_eq, proptest};
 
+/// Classes that may be inside others.
 const POLICIES: [Policy; 3] =
     [Policy::FixedPriority, Policy::EarliestDeadline, Policy::ServiceCurves];
 
 /// A class in which there are classes and leaves of all kinds; the same for the same dice.
 fn fill(tree: &mut Tree<'_>, dice: &mut Dice) -> Vec<NodeId> {
-    let own = class(tree, dice.one_of(&POLICIES));
+    let policy = dice.one_of(&Policy::ALL);
+    let own = class(tree, policy);
+    if policy == Policy::Partitions {
+        let frame = Frame::new(&dice.windows(), dice.below(2 * MS));
+        assert_eq!(frame.and_then(|frame| tree.set_frame(own, frame, 0)), Ok(()));
+    }
     let (mut classes, mut leaves) = (vec![own], Vec::new());
     for _ in 0..16 {
         let parent = dice.one_of(&classes);

@@ -323,9 +323,10 @@ impl Model {
 
     /// Checks a choice against all policies on the path to it, and notes it.
     pub(super) fn choose(&mut self, pick: Pick, now: u64) {
-        let windows = self.nodes.iter().filter_map(ModelNode::next_window);
-        let mut latest = windows.min().unwrap_or(NEVER);
         let path = pick.leaf.map_or(vec![Model::ROOT], |leaf| self.path(leaf));
+        let top = path.iter().rev().nth(1).map_or(0, |top| self.node(*top).priority());
+        let windows = self.nodes.iter().filter(|node| node.priority() >= top);
+        let mut latest = windows.filter_map(ModelNode::next_window).min().unwrap_or(NEVER);
         for pair in path.windows(2).rev() {
             let (child, class) = (self.node(pair[0]), self.node(pair[1]));
             let others = self.candidates(class.id);

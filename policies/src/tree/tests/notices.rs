@@ -29,7 +29,7 @@ fn a_miss_is_seen_at_the_deadline() {
     let mut tree = storage.tree();
     let class = class(&mut tree, Policy::FixedPriority);
     let leaf = timed(&mut tree, class, 2 * MS);
-    assert_eq!(tree.watch(leaf, BOTH, 0), Ok(()));
+    assert_eq!(tree.watch(leaf, BOTH, LEVELS - 1, 0), Ok(()));
     tree.wake(leaf, MS);
     assert_eq!(decide(&mut tree, MS).until, 3 * MS + 1, "the job may end at its deadline");
     assert_eq!(tree.take_notice(), None);
@@ -44,13 +44,56 @@ fn a_miss_is_seen_at_the_deadline() {
     assert_eq!((jobs.missed, jobs.latest, tree.take_notice()), (1, 2 * MS, None));
 }
 
+/// What runs above who watches is not interrupted; then the miss is told.
+#[test]
+fn a_miss_is_as_urgent_as_who_watches() {
+    let mut storage = Storage::new(6);
+    let mut tree = storage.tree();
+    let root = tree.root(0);
+    let class = class(&mut tree, Policy::FixedPriority);
+    let leaf = timed(&mut tree, class, 2 * MS);
+    let [high, low] =
+        [40, 20].map(|priority| self::leaf(&mut tree, root, Share::Priority(priority)));
+    assert_eq!(tree.watch(leaf, BOTH, 30, 0), Ok(()));
+    tree.wake(leaf, 0);
+    tree.wake(high, 0);
+    assert_eq!(decide(&mut tree, 0), Pick { leaf: Some(high), until: NEVER });
+    tree.wake(low, 3 * MS);
+    tree.block(high, 3 * MS, true);
+    assert_eq!(decide(&mut tree, 3 * MS), Pick { leaf: Some(low), until: NEVER });
+    assert!(tree.take_notice().is_some_and(|(_, seen)| seen.missed));
+    assert_eq!(tree.urgency_of_instants(leaf), Some(30), "its jobs are told of in time");
+}
+
+/// A late job comes to the background when its leaf is chosen, not before.
+#[test]
+fn a_miss_that_nobody_watches_interrupts_nothing() {
+    let mut storage = Storage::new(6);
+    let mut tree = storage.tree();
+    let root = tree.root(0);
+    let class = class(&mut tree, Policy::FixedPriority);
+    let leaf = timed(&mut tree, class, 2 * MS);
+    let high = self::leaf(&mut tree, root, Share::Priority(40));
+    assert_eq!(tree.set_background(leaf, Fallback { overrun: false, miss: true }, 0), Ok(()));
+    tree.wake(leaf, 0);
+    assert_eq!(decide(&mut tree, 0), Pick { leaf: Some(leaf), until: 2 * MS + 1 });
+    tree.wake(high, MS);
+    assert_eq!(decide(&mut tree, MS), Pick { leaf: Some(high), until: NEVER });
+    let other = self::leaf(&mut tree, root, Share::Priority(1));
+    tree.wake(other, 3 * MS);
+    tree.block(high, 3 * MS, true);
+    assert_eq!(decide(&mut tree, 3 * MS).leaf, Some(other), "the late one is behind");
+    tree.block(other, 4 * MS, true);
+    assert_eq!(decide(&mut tree, 4 * MS).leaf, Some(leaf));
+}
+
 #[test]
 fn a_job_that_ends_late_is_seen_without_a_decision() {
     let mut storage = Storage::new(4);
     let mut tree = storage.tree();
     let class = class(&mut tree, Policy::FixedPriority);
     let leaf = timed(&mut tree, class, MS);
-    assert_eq!(tree.watch(leaf, BOTH, 0), Ok(()));
+    assert_eq!(tree.watch(leaf, BOTH, LEVELS - 1, 0), Ok(()));
     tree.wake(leaf, 0);
     tree.block(leaf, MS, true);
     assert_eq!(tree.take_notice(), None, "in time");
@@ -68,7 +111,7 @@ fn a_used_up_budget_is_seen() {
         let leaf = leaf(&mut tree, class, Share::Priority(5));
         let limit = Budget::new(server, MS, 10 * MS);
         assert_eq!(tree.set_budget(leaf, Some(limit), 0), Ok(()));
-        assert_eq!(tree.watch(leaf, BOTH, 0), Ok(()));
+        assert_eq!(tree.watch(leaf, BOTH, LEVELS - 1, 0), Ok(()));
         tree.wake(leaf, 0);
         run(&mut tree, 0, MS - 2 * US);
         assert_eq!(tree.take_notice(), None, "{server:?}");
@@ -84,15 +127,15 @@ fn a_node_that_goes_takes_its_notice_along() {
     let mut tree = storage.tree();
     let class = class(&mut tree, Policy::FixedPriority);
     let leaf = timed(&mut tree, class, MS);
-    assert_eq!(tree.watch(leaf, BOTH, 0), Ok(()));
+    assert_eq!(tree.watch(leaf, BOTH, LEVELS - 1, 0), Ok(()));
     tree.wake(leaf, 0);
     decide(&mut tree, 2 * MS);
     assert!(tree.has_notices());
     assert_eq!(tree.remove_node(leaf, 2 * MS), Ok(()));
     tree.check();
     assert_eq!(tree.take_notice(), None);
-    assert_eq!(tree.watch(leaf, BOTH, 2 * MS), Err(TreeError::NoSuchNode));
-    assert_eq!(tree.watch(tree.root(0), BOTH, 2 * MS), Err(TreeError::NoSuchNode));
+    assert_eq!(tree.watch(leaf, BOTH, LEVELS - 1, 2 * MS), Err(TreeError::NoSuchNode));
+    assert_eq!(tree.watch(tree.root(0), BOTH, LEVELS - 1, 2 * MS), Err(TreeError::NoSuchNode));
 }
 
 proptest! {
@@ -131,7 +174,7 @@ proptest! {
                 2 => {
                     task.watches = time % 4 > 0;
                     let wanted = Events { missed: task.watches, overran: false };
-                    prop_assert_eq!(tree.watch(leaves[at], wanted, now), Ok(()));
+                    prop_assert_eq!(tree.watch(leaves[at], wanted, LEVELS - 1, now), Ok(()));
                     if let Some((deadline, seen)) = &mut task.job {
                         *seen = !task.watches || now > *deadline;
                     }

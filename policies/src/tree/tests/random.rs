@@ -181,10 +181,8 @@ impl Pair<'_, '_> {
             26..=28 => self.lend(),
             _ => {
                 let until = decide(self.tree, now).until.min(self.tree.first_instant(0));
-                let partitioned = |node: &model::ModelNode| node.policy == Some(Policy::Partitions);
-                let exact = self.model.nodes.iter().any(partitioned);
                 self.now += match self.dice.below(3) {
-                    0 if !exact && until != NEVER => until - now + self.dice.below(300 * US),
+                    0 if until != NEVER => until - now + self.dice.below(300 * US),
                     1 => (until - now).min(self.dice.below(5 * MS)),
                     _ => (until - now).min(5 * MS),
                 };

@@ -33,7 +33,7 @@ const fn on_leaves(attack: Attack) -> Attack {
 }
 
 /// All attacks; cases of the recording count them.
-pub const ATTACKS: [Attack; 17] = [
+pub const ATTACKS: [Attack; 16] = [
     in_loop("none", waits::none, waits::pause),
     blow("queue", waits::queue, waits::stay),
     blow("timers", waits::timers, Herd::open_gate),
@@ -48,7 +48,6 @@ pub const ATTACKS: [Attack; 17] = [
     in_loop("futex-inherit", owns::inherit, owns::wake_inherit),
     in_loop("creation", waits::stay, makes::creation),
     on_leaves(in_loop("budgets", shares::budgets, shares::pause)),
-    on_leaves(in_loop("windows", shares::windows, shares::pause)),
     on_leaves(blow("curves", shares::curves, Herd::open_gate)),
     on_leaves(blow("misses", shares::misses, Herd::open_gate)),
 ];

@@ -1,21 +1,16 @@
 //! Attacks by threads that run on reservations, which the herd makes in a class that it may divide.
 
 use super::hostile::{BELL, CLASS, Herd, Member, Work};
-use abi::call::{Call, Setting};
 use abi::reservation::{Budget, Curve, LEAST_BUDGET, Policy, Server, Share, WHOLE};
-use rt::arch::{self, word};
 use rt::{Error, Slot};
 use rt::{reservation, signal, system};
 
-/// Rows of leaves, and of the classes above each.
+/// The row of leaves.
 const LEAVES: usize = 1;
-const CLASSES: usize = 2;
 /// The class of all leaves, below the leader's in the flock's.
 const BELOW: Share = Share::Priority(10);
 /// Nanoseconds.
 const US: u64 = 1_000;
-/// For each thread of the herd in a period: the kernel has time for all of them.
-const EACH: u64 = 12 * US;
 const MS: u64 = 1_000_000;
 
 /// The leader waits; the herd goes on.
@@ -55,33 +50,6 @@ pub fn budgets(herd: &Herd) -> Result<(), Error> {
             system::work(1_000);
         }
     })
-}
-
-/// A class of two windows for each thread, all of which change at the same instants.
-pub fn windows(herd: &Herd) -> Result<(), Error> {
-    let class = class(herd, Policy::FixedPriority)?;
-    let (epoch, window) = (system::clock(), MS + herd.threads as u64 * EACH);
-    for number in 0..herd.threads {
-        let (inner, leaf) = (herd.of(CLASSES, number), herd.of(LEAVES, number));
-        let share = Share::Priority(number as u16 % 512);
-        reservation::create_class(inner, class, Policy::Partitions, share)?;
-        set(inner, Setting::Frame, [epoch, 0])?;
-        set(inner, Setting::Window, [window, 1])?;
-        set(inner, Setting::Window, [2 * window, 0])?;
-        reservation::create_leaf(leaf, inner, Share::Partition { number: 1, priority: 10 })?;
-    }
-    start(herd, |_, _| {
-        loop {
-            system::work(1_000);
-        }
-    })
-}
-
-/// What a class of windows has, from an instant that all have in common.
-fn set(class: Slot, setting: Setting, [a, b]: [u64; 2]) -> Result<(), Error> {
-    let arguments = [class.word(), setting as u64, 0, 0, 0, 0].map(word);
-    let outcome = arch::syscall(Call::ReservationSet as u64, arguments, [a, b, 0, 0].map(word));
-    outcome.status.result()
 }
 
 /// Curves that bend at one instant behind the blow, at which all leaves wake.

@@ -130,7 +130,8 @@ fn bound(system: &System, recorded: &Recorded) -> Result<Bound, (String, Span)> 
             Term { what: "path", instructions: path.instructions, recorded: path.name, cause };
         let mut terms = vec![entries.clone(), path];
         terms.extend(others.iter().cloned());
-        terms.extend(instants::terms(system, cpu, recorded)?);
+        let top = highest.first().map_or(0, |it| urgency(system, it));
+        terms.extend(instants::terms(system, (cpu, top), recorded)?);
         let highest: Vec<String> = highest.iter().map(|it| it.name.clone()).collect();
         Ok((!highest.is_empty()).then_some(OfCpu { cpu, highest, terms }))
     };
@@ -183,12 +184,16 @@ fn others(system: &System, recorded: &Recorded, section: u64) -> Result<Vec<Term
 /// The domains on a CPU whose threads can be more urgent than all others there.
 fn highest(system: &System, cpu: u32) -> Vec<&Domain> {
     let here = || system.domains.iter().filter(|domain| domain.cpu == cpu);
-    let urgency = |domain: &Domain| match domain.reservation {
+    let top = here().map(|it| urgency(system, it)).max();
+    here().filter(|it| Some(urgency(system, it)) == top).collect()
+}
+
+/// How urgent a domain's threads can be below the root of their CPU.
+fn urgency(system: &System, domain: &Domain) -> u16 {
+    match domain.reservation {
         Some(leaf) => system.urgency_of(leaf),
         None => domain.max_priority.into(),
-    };
-    let top = here().map(urgency).max();
-    here().filter(|it| Some(urgency(it)) == top).collect()
+    }
 }
 
 /// What is wrong where the manifest asks for less than can be promised.

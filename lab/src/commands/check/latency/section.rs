@@ -107,7 +107,7 @@ fn kernel(system: &System) -> Cause {
 }
 
 /// The load whose classes are as those that a reservation is in; none: no load of its own has such.
-fn group(system: &System, index: usize) -> Option<&'static str> {
+pub fn group(system: &System, index: usize) -> Option<&'static str> {
     let above = |index: &usize| system.reservations[*index].class;
     let all = std::iter::successors(Some(index), above);
     let policies: Vec<Policy> = all.filter_map(|at| system.reservations[at].policy).collect();

@@ -28,12 +28,6 @@ const MADE_UP: &str = r#"
 "tree path plain" = 900
 "tree path any" = 1900
 
-[limits.herd]
-"tree delay-worst event=timer attack=budgets threads=128" = 12800
-"tree delay-worst event=timer attack=misses threads=128" = 1280
-"tree delay-worst event=timer attack=windows threads=128" = 25600
-"tree delay-worst event=timer attack=curves threads=128" = 128000
-
 [cross-cpu-ipc]
 "strict-eager call-reply 1 CPU, no lock words=64" = 500
 "strict-eager call-reply 1 CPU, big lock words=64" = 600
@@ -125,15 +119,14 @@ fn nested(policy: &str, share: &str, levels: usize) -> String {
 #[test]
 fn policies_and_depth_decide_under_the_tree() {
     assert_eq!(bounds(WITH_TREE, ""), [1_500, 1_500 + 120 + 900]);
-    // One job of the leaf: 10 for its instant.
+    // One job of the leaf: a step for its instant.
     let fixed = nested("fixed-priority", "priority = 5", 2);
-    assert_eq!(bounds(WITH_TREE, &fixed), [3_000, 3_000 + 120 + 1_900 + 10]);
+    assert_eq!(bounds(WITH_TREE, &fixed), [3_000, 3_000 + 120 + 1_900 + 3_000]);
     let edf = nested("edf", "budget = \"1ms\"\nperiod = \"10ms\"", 1);
-    // A budget of 100 as well.
-    assert_eq!(bounds(WITH_TREE, &edf), [4_000, 4_000 + 120 + 1_900 + 100 + 10]);
+    // A budget as well.
+    assert_eq!(bounds(WITH_TREE, &edf), [4_000, 4_000 + 120 + 1_900 + 2 * 4_000]);
     let curves = |levels| bounds(WITH_TREE, &nested("service-curves", "curve = \"20%\"", levels));
-    // A wake-up in curves takes 1,000.
-    assert_eq!(curves(2), [5_000, 5_000 + 120 + 1_900 + 1_000]);
+    assert_eq!(curves(2), [5_000, 5_000 + 120 + 1_900 + 5_000]);
     assert_eq!([curves(3)[0], curves(4)[0], curves(5)[0]], [6_000, 6_000, 7_000]);
     // EDF in EDF is no load of its own.
     let deep = nested("edf", "budget = \"1ms\"\nperiod = \"10ms\"", 2);
@@ -145,7 +138,7 @@ fn who_may_change_the_tree_has_its_longest_section() {
     let root =
         other("caps = [{ name = \"root\", reservation = \"cpu0\" }]\nquota = { reservations = 3 }");
     // Three leaves with curves may come at one instant.
-    assert_eq!(bounds(WITH_TREE, &root), [7_500, 7_500 + 120 + 1_900 + 3_000]);
+    assert_eq!(bounds(WITH_TREE, &root), [7_500, 7_500 + 120 + 1_900 + 3 * 7_500]);
     let many = other(
         "caps = [{ name = \"root\", reservation = \"cpu0\" }]\nquota = { reservations = 99 }",
     );

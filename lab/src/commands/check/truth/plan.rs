@@ -258,11 +258,15 @@ impl Draw<'_> {
             (None, Some(_)) => "edf",
             (None, None) => "fixed-priority",
         };
-        let policies = ["fixed-priority", "edf", "partitions", "partitions", "service-curves"];
-        let policy = self.in_(if at == 0 { 2 } else { 4 }).then(|| self.one(policies));
+        let policies = ["fixed-priority", "edf", "service-curves", "partitions", "partitions"];
+        // Windows are of a CPU's time.
+        let (inside, outside) = (self.one([0, 1, 2]), self.one([0, 1, 2, 3, 4]));
+        let chosen = policies[if class.is_some() { inside } else { outside }];
+        let policy = self.in_(if at == 0 { 2 } else { 4 }).then_some(chosen);
         let period = self.one([10, 20, 50]);
         let budget = self.some(2, self.0.clone().below(period / 5) + 1);
         let budget = if self.in_(10) { Some(period) } else { budget };
+        let budget = budget.filter(|_| policy != Some("partitions"));
         let is_leaf = policy.is_none();
         let limited = budget.filter(|budget| *budget < period);
         let cpu = inner.map_or(self.below(u64::from(plan.cpus)) as u32, |inner| inner.cpu);
