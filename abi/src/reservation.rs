@@ -13,7 +13,7 @@ pub const LONGEST: u64 = 1 << 62;
 /// The shortest period and deadline: what follows an instant of them takes a CPU's time from
 /// whichever thread runs.
 pub const SHORTEST: u64 = 100_000;
-/// The shortest window: windows are followed whatever runs.
+/// The shortest window: its end takes a CPU's time from whatever is no more urgent.
 pub const SHORTEST_WINDOW: u64 = 500_000;
 /// The least budget that the kernel accepts: more than it takes of one for its return, the switch
 /// to the reservation, the interrupt at its end and the switch away, on the deepest leaf. Of a

@@ -53,7 +53,8 @@ pub fn create_leaf(slot: Slot, class: Slot, share: Share) -> Result<(), Error> {
 /// Creates a class of this policy in a class.
 ///
 /// # Errors
-/// As for [`create_leaf`].
+/// As for [`create_leaf`]; [`Error::InvalidArgument`] also for time partitions anywhere but directly
+/// below the root of a CPU.
 pub fn create_class(slot: Slot, class: Slot, policy: Policy, share: Share) -> Result<(), Error> {
     create(slot, class, policy as u64, share)
 }
@@ -112,9 +113,10 @@ pub fn set_windows(slot: Slot, windows: &[Window]) -> Result<(), Error> {
 }
 
 /// Lets a notification be signalled from now on: with the bits `missed` when a job of a leaf has
-/// not ended by its deadline, at that instant, and with `overran` when its budget is used up. Zero
-/// bits stand for no signal, and [`Slot::NONE`] for no monitor. Misses and overruns that come
-/// before the monitor looks are one signal: [`usage`] counts them.
+/// not ended by its deadline, and with `overran` when its budget is used up. Zero bits stand for no
+/// signal, and [`Slot::NONE`] for no monitor. Misses and overruns that come before the monitor
+/// looks are one signal: [`usage`] counts them. A miss is told at its instant, but behind what is
+/// above both the leaf and the thread that calls this, if that runs on the leaf's CPU.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`]: the capability to the notification has a badge without these bits.

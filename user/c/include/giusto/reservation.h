@@ -180,7 +180,8 @@ static inline giusto_status giusto_set_timing(
 /**
  * Lets a notification be signalled: with the bits `missed` when a job has not ended by its
  * deadline, with `overran` when the budget is used up; 0 stands for no signal, and
- * `GIUSTO_NOTHING` for no monitor. The capability's badge has to have these bits.
+ * `GIUSTO_NOTHING` for no monitor. The capability's badge has to have these bits. A miss is told
+ * behind what is above both the leaf and the thread that calls this, if that runs on its CPU.
  */
 static inline giusto_status giusto_set_monitor(
     giusto_slot slot, giusto_slot notification, uint64_t missed, uint64_t overran)
