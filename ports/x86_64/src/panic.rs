@@ -4,6 +4,7 @@
 use crate::paging::PAGE;
 use crate::port::exit;
 use crate::segments::is_guard;
+use crate::state;
 use crate::uart::{Uart, write};
 use abi::boot::EXIT_PANIC;
 use core::arch::asm;
@@ -11,7 +12,7 @@ use core::fmt::Write;
 use core::panic::PanicInfo;
 use core::ptr::with_exposed_provenance;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use kernel::fault::write_number;
+use kernel::console::write_number;
 
 /// Words that are shown at most.
 const DEPTH: u32 = 48;
@@ -28,6 +29,7 @@ unsafe extern "C" {
 
 #[panic_handler]
 fn panic(info: &PanicInfo) -> ! {
+    empty_console();
     if PANICKING.swap(true, Relaxed) {
         exit(EXIT_PANIC);
     }
@@ -46,6 +48,16 @@ fn panic(info: &PanicInfo) -> ! {
     backtrace(|address| write_number(write, b" ", address as u64));
     write(b"\n");
     exit(EXIT_PANIC)
+}
+
+/// What waits for the console goes before the message. Tried once: this may be what panics.
+pub fn empty_console() {
+    static TRIED: AtomicBool = AtomicBool::new(false);
+    if !TRIED.swap(true, Relaxed)
+        && let Some(kernel) = state::kernel()
+    {
+        kernel.console.empty(kernel.port);
+    }
 }
 
 /// Visits the words on the stack that may be return addresses, up to the end of the stack. The

@@ -4,12 +4,14 @@ use crate::apic;
 use crate::context::{offset::*, special};
 use crate::entry::{CURRENT, STACK, leave};
 use crate::machine::fault_address;
+use crate::panic::empty_console;
 use crate::port::X86;
 use crate::segments::Vector;
 use crate::{state, uart};
 use abi::message::FaultKind;
 use core::arch::naked_asm;
-use kernel::fault::{Fault, write_number};
+use kernel::console::write_number;
+use kernel::fault::Fault;
 use kernel::port::Port;
 use kernel::system::System;
 use section::init;
@@ -122,7 +124,14 @@ fn take<S: System<Port = X86>>(number: u64, code: u64) -> ! {
         }
         apic::IRQ_0..apic::END_OF_IRQS => {
             let irq = number as u8 - apic::IRQ_0;
-            apic::set_irq(irq, false);
+            if irq == uart::IRQ && uart::is_own() {
+                // SAFETY: see above.
+                let next = unsafe { kernel::events::console::<S>(machine(), irq) };
+                // Not before the port interrupts no more: the same would interrupt again.
+                apic::end();
+                leave::<S>(next)
+            }
+            uart::set_irq(irq, false);
             apic::end();
             // SAFETY: see above.
             unsafe { kernel::events::interrupt::<S>(machine(), irq) }
@@ -188,6 +197,7 @@ fn describe(number: u64, code: u64) -> Fault {
 }
 
 extern "sysv64" fn kernel_fault(number: u64, code: u64, at: u64) -> ! {
+    empty_console();
     let address = if number == PAGE_FAULT { fault_address() } else { 0 };
     write_number(uart::write, b"exception ", number);
     write_number(uart::write, b", code ", code);
