@@ -167,7 +167,7 @@ impl Console {
     }
 
     /// Panics where counts are not those of the entries, for tests.
-    pub(crate) fn check(&self) {
+    pub fn check(&self) {
         let waits = |behind| self.entries[self.index(behind) as usize].get();
         let entries = || (0..self.count.get()).map(waits);
         for (place, waiting) in (0..).zip(self.waiting) {
