@@ -5,11 +5,11 @@ use crate::support::context::Regs;
 use crate::support::host::{Event, Host, QUEUE};
 use crate::support::scene::{
     CONSOLE_SLOT, ENDPOINT, FREE, INTERRUPT, NOTIFICATION, SYSTEM_SLOT, THREAD, boot,
-    receive, system,
+    receive, system, timed,
 };
-use abi::call::{Call, NOTHING};
+use abi::call::{Call, NOTHING, Timeout};
 use abi::message::FaultKind;
-use abi::{Error, Rights};
+use abi::{Error, Info, Rights};
 use kernel::console::{ENTRY, REPORTS, SHARE};
 use kernel::fault::Fault;
 use kernel::system::{DirectLazy, System};
@@ -108,6 +108,7 @@ fn text_outlives_its_domain() {
     let board = busy();
     board.does(2, receive(NOTIFICATION));
     let (domain, thread) = (FREE, FREE + 1);
+    let sleep = timed(NOTHING.into(), NOTHING.into(), Info(0), Timeout::At, u64::MAX);
     let mut written = String::new();
     for (character, fits) in [(b'x', SHARE), (b'y', 0), (b'z', SHARE)] {
         let create = system(Call::DomainCreate, &[domain, 16, 20]);
@@ -124,7 +125,7 @@ fn text_outlives_its_domain() {
             written.extend([character as char; ENTRY]);
         }
         board.fails(inner, write(character, 1), Error::Timeout);
-        board.does(inner, receive(NOTHING.into()));
+        board.does(inner, sleep);
         board.succeeds(1, write(b'-', 1));
         written.push('-');
         board.succeeds(1, system(Call::Destroy, &[domain]));
