@@ -70,7 +70,7 @@ fn errors(call: Call) -> (bool, bool, &'static [Error]) {
         | Call::Reserve
         | Call::ReservationInspect => (false, false, &[UnknownCall]),
         Call::Name => (true, false, &[InvalidArgument, WrongState]),
-        Call::ConsoleWrite => (true, false, &[InvalidArgument]),
+        Call::ConsoleWrite => (true, false, &[InvalidArgument, Timeout]),
         Call::ConsoleRead => (true, false, &[Timeout]),
         Call::Shutdown => (true, false, &[]),
         Call::Inspect => (true, false, &[InvalidArgument]),
