@@ -28,7 +28,7 @@ const KERNEL: u32 = 0;
 /// Some text of one writer.
 #[derive(Clone, Copy)]
 struct Entry {
-    text: [u64; ENTRY / 8],
+    text: [u8; ENTRY],
     /// The place of the domain that has written it.
     place: u32,
     length: u8,
@@ -52,7 +52,7 @@ impl Console {
     #[init]
     pub fn carve(arena: &mut Arena, places: usize) -> Option<Console> {
         let length = REPORTS as usize + places.checked_sub(1)?.checked_mul(SHARE as usize)?;
-        let empty = Entry { text: [0; ENTRY / 8], place: KERNEL, length: 0 };
+        let empty = Entry { text: [0; ENTRY], place: KERNEL, length: 0 };
         Some(Console {
             entries: arena.slice(length, |_, _| Some(Cell::new(empty)))?,
             waiting: arena.slice(places, |_, _| Some(Cell::new(0)))?,
@@ -68,13 +68,13 @@ impl Console {
         self.count.get() == 0
     }
 
-    /// Writes the first bytes of these words, at most [`ENTRY`], for the domain at a place, or
-    /// nothing: there is no room for it.
+    /// Writes so many bytes of a text, at most all, for the domain at a place, or nothing: there is
+    /// no room for it.
     pub fn write<P: Port>(
         &self,
         port: &P,
         place: u32,
-        text: [u64; ENTRY / 8],
+        text: [u8; ENTRY],
         length: u8,
     ) -> Result<(), Error> {
         if length == 0 {
@@ -83,17 +83,19 @@ impl Console {
         if !self.has_room(place, 1) {
             return Err(Error::Timeout);
         }
-        self.put(0, Entry { text, place, length });
+        self.put(0, &Entry { text, place, length });
         self.append(place, 1);
         self.drain(port);
         Ok(())
     }
 
     /// Begins a report of the kernel's.
+    #[inline(never)]
     pub fn report(&self) -> Report<'_> {
-        let mut report = Report { console: self, text: [0; ENTRY], used: 0, entries: 0 };
+        let entry = Entry { text: [0; ENTRY], place: KERNEL, length: 0 };
+        let mut report = Report { console: self, entry, entries: 0 };
         if self.lost.get() > 0 {
-            write_number(|text| report.write(text), b"console: reports lost: ", self.lost.get());
+            report.write_number(b"console: reports lost: ", self.lost.get());
             report.write(b"\n");
         }
         report
@@ -125,7 +127,7 @@ impl Console {
         let first = self.first.get();
         let entry = self.entries[first as usize].get();
         for sent in self.sent.get()..entry.length {
-            let byte = (entry.text[usize::from(sent / 8 % 4)] >> (sent % 8 * 8)) as u8;
+            let byte = entry.text[usize::from(sent) % ENTRY];
             let takes = 1 + usize::from(byte == b'\n');
             if *room < takes {
                 *room = 0;
@@ -155,8 +157,8 @@ impl Console {
     }
 
     /// Puts an entry so many behind the last.
-    fn put(&self, behind: u32, entry: Entry) {
-        self.entries[self.index(self.count.get() + behind) as usize].set(entry);
+    fn put(&self, behind: u32, entry: &Entry) {
+        self.entries[self.index(self.count.get() + behind) as usize].set(*entry);
     }
 
     /// So many that were put there, for which there is room, are to be sent.
@@ -184,8 +186,8 @@ impl Console {
 /// A report of the kernel's, which is written as a whole or not at all.
 pub struct Report<'a> {
     console: &'a Console,
-    text: [u8; ENTRY],
-    used: usize,
+    /// The last entry, as far as it is filled, and those before it.
+    entry: Entry,
     entries: u32,
 }
 
@@ -194,31 +196,34 @@ impl Report<'_> {
     #[inline(never)]
     pub fn write(&mut self, text: &[u8]) {
         for byte in text {
-            self.text[self.used % ENTRY] = *byte;
-            self.used += 1;
-            if self.used == ENTRY {
+            let used = &mut self.entry.length;
+            self.entry.text[usize::from(*used) % ENTRY] = *byte;
+            *used += 1;
+            if usize::from(*used) == ENTRY {
                 self.end_entry();
             }
         }
     }
 
+    /// Goes on with a text and a number in hexadecimal.
+    #[inline(never)]
+    pub fn write_number(&mut self, before: &[u8], value: u64) {
+        self.write(before);
+        self.write(&hex(value));
+    }
+
+    #[inline(never)]
     fn end_entry(&mut self) {
         if self.console.has_room(KERNEL, self.entries + 1) {
-            let word = |at: usize| {
-                let bytes = self.text.as_chunks::<8>().0[at];
-                u64::from_le_bytes(bytes)
-            };
-            let text = core::array::from_fn(word);
-            let entry = Entry { text, place: KERNEL, length: self.used as u8 };
-            self.console.put(self.entries, entry);
+            self.console.put(self.entries, &self.entry);
         }
         self.entries += 1;
-        self.used = 0;
+        self.entry.length = 0;
     }
 
     /// Ends it. Without room for all of it, it is counted among those that are lost.
     pub fn finish<P: Port>(mut self, port: &P) {
-        if self.used > 0 {
+        if self.entry.length > 0 {
             self.end_entry();
         }
         let (console, entries) = (self.console, self.entries);
@@ -231,15 +236,9 @@ impl Report<'_> {
     }
 }
 
-/// Writes a text and a number in hexadecimal behind it.
+/// A number in hexadecimal.
 #[inline(never)]
-pub fn write_number(mut write: impl FnMut(&[u8]), before: &[u8], value: u64) {
-    write(before);
-    write(&hex(value));
-}
-
-#[inline(never)]
-fn hex(value: u64) -> [u8; 18] {
+pub fn hex(value: u64) -> [u8; 18] {
     let mut text = *b"0x0000000000000000";
     let mut rest = value;
     for digit in text.iter_mut().rev() {

@@ -2,7 +2,7 @@
 //! the thread's behalf. The answer says how the thread goes on and changes no other register.
 
 use crate::access::Ref;
-use crate::console::{Report, write_number};
+use crate::console::Report;
 use crate::cost::CostEvent;
 use crate::entry::Entry;
 use crate::ipc::transfer::Message;
@@ -214,12 +214,15 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// Tells the console of a fault of a thread, under the names that it and its domain have.
+    #[inline(never)]
     fn report(&self, me: Ref<Thread<P>>, fault: Fault, instruction: u64, end: &[u8]) {
         let mut report = self.kernel.console.report();
         report.write(b"fault: ");
         report.write(fault.kind.name().as_bytes());
         write_who(&mut report, self.names(me), me.index());
-        write_what(&mut report, fault, instruction);
+        report.write_number(b", detail ", fault.detail);
+        report.write_number(b", code ", fault.code);
+        report.write_number(b", at ", instruction);
         report.write(end);
         report.finish(self.kernel.port);
     }
@@ -234,18 +237,9 @@ fn write_who(report: &mut Report<'_>, (outer, inner, of_thread): Names, thread: 
     if let Some(inner) = inner {
         write_name(report, b"/", inner);
     }
-    write_number(|text| report.write(text), b", thread ", thread.into());
+    report.write_number(b", thread ", thread.into());
     if of_thread != [0; 2] {
         write_name(report, b" ", of_thread);
-    }
-}
-
-/// Says what has happened to a thread.
-fn write_what(report: &mut Report<'_>, fault: Fault, at: u64) {
-    let parts: [(&[u8], u64); 3] =
-        [(b", detail ", fault.detail), (b", code ", fault.code), (b", at ", at)];
-    for (before, value) in parts {
-        write_number(|text| report.write(text), before, value);
     }
 }
 

@@ -200,7 +200,11 @@ impl<P: Port> Manager<'_, P> {
         if length > ENTRY as u64 {
             return Err(Error::InvalidArgument);
         }
-        let text = self.all.open(me).context.words();
+        let mut text = [0; ENTRY];
+        let words = self.all.open(me).context.words();
+        for (bytes, word) in text.chunks_exact_mut(8).zip(words) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
         self.kernel.console.write(self.kernel.port, own.index(), text, length as u8)?;
         Ok(Done::Nothing)
     }

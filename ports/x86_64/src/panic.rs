@@ -5,14 +5,13 @@ use crate::paging::PAGE;
 use crate::port::exit;
 use crate::segments::is_guard;
 use crate::state;
-use crate::uart::{Uart, write};
+use crate::uart::{Uart, write, write_number};
 use abi::boot::EXIT_PANIC;
 use core::arch::asm;
 use core::fmt::Write;
 use core::panic::PanicInfo;
 use core::ptr::with_exposed_provenance;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use kernel::console::write_number;
 
 /// Words that are shown at most.
 const DEPTH: u32 = 48;
@@ -45,7 +44,7 @@ fn panic(info: &PanicInfo) -> ! {
     }
     write(b"\n");
     write(b"backtrace:");
-    backtrace(|address| write_number(write, b" ", address as u64));
+    backtrace(|address| write_number(b" ", address as u64));
     write(b"\n");
     exit(EXIT_PANIC)
 }

@@ -8,6 +8,7 @@ use crate::apic;
 use crate::machine::{in8, out8};
 use core::sync::atomic::AtomicU8;
 use core::sync::atomic::Ordering::Relaxed;
+use kernel::console::hex;
 use locks::{ObjectLock, Pause};
 use section::init;
 
@@ -80,6 +81,7 @@ pub fn set_source(source: u8, on: bool) {
 }
 
 /// Unmasks an IRQ of programs, or masks it: of the port's, that something was received.
+#[inline(never)]
 pub fn set_irq(irq: u8, enabled: bool) {
     match irq {
         IRQ => set_source(RECEIVED, enabled),
@@ -87,13 +89,20 @@ pub fn set_irq(irq: u8, enabled: bool) {
     }
 }
 
-/// Whether an interrupt of the port is the kernel's own. What was received behind that interrupts
-/// again.
+/// Masks an IRQ that has come, and tells the controller that it is taken; false: the interrupt is
+/// the kernel's own, of this port. What was received as well interrupts behind that.
 #[inline(never)]
-pub fn is_own() -> bool {
-    let (sources, status) = (SOURCES.load(Relaxed), status());
-    let is_sent = sources & SENT != 0 && status & CAN_SEND != 0;
-    is_sent || sources & RECEIVED == 0 || status & HAS_RECEIVED == 0
+pub fn masks(irq: u8) -> bool {
+    if irq == IRQ {
+        let (sources, status) = (SOURCES.load(Relaxed), status());
+        let is_sent = sources & SENT != 0 && status & CAN_SEND != 0;
+        if is_sent || sources & RECEIVED == 0 || status & HAS_RECEIVED == 0 {
+            return false;
+        }
+    }
+    set_irq(irq, false);
+    apic::end();
+    true
 }
 
 /// How many characters can be sent without waiting.
@@ -131,6 +140,13 @@ pub fn write(text: &[u8]) {
         }
         part.iter().for_each(|byte| put(*byte));
     }
+}
+
+/// Sends text and a number in hexadecimal behind it, as [`write`] does.
+#[inline(never)]
+pub fn write_number(before: &[u8], value: u64) {
+    write(before);
+    write(&hex(value));
 }
 
 /// Takes a received byte, if there is one.

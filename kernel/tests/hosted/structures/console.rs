@@ -109,10 +109,11 @@ fn text(number: usize, length: usize, lines: bool) -> Vec<u8> {
     (0..length).map(byte).collect()
 }
 
-fn words(text: &[u8]) -> [u64; ENTRY / 8] {
-    let mut bytes = [0; ENTRY];
+/// A text and what is behind it in the registers.
+fn filled(text: &[u8]) -> [u8; ENTRY] {
+    let mut bytes = [b'?'; ENTRY];
     bytes[..text.len()].copy_from_slice(text);
-    std::array::from_fn(|at| u64::from_le_bytes(*bytes[8 * at..].first_chunk().expect("8 bytes")))
+    bytes
 }
 
 proptest! {
@@ -126,7 +127,7 @@ proptest! {
             match step {
                 Step::Write(place, length, lines) => {
                     let text = text(number, length.into(), lines);
-                    let written = console.write(host, place, words(&text), length);
+                    let written = console.write(host, place, filled(&text), length);
                     prop_assert_eq!(written, model.write(place, &text));
                 }
                 Step::Report(length) => {
