@@ -106,9 +106,11 @@ impl Console {
     pub fn drain<P: Port>(&self, port: &P) {
         for _ in 0..ROUNDS {
             let mut room = port.console_room();
-            while room > 0 && !self.is_empty() && self.send_first(port, &mut room) {}
-            if room > 0 && self.is_empty() {
+            if room == 0 || self.is_empty() {
                 break;
+            }
+            while room > 0 && !self.is_empty() {
+                room = self.send_first(port, room);
             }
         }
         port.console_wants(!self.is_empty());
@@ -122,27 +124,28 @@ impl Console {
         }
     }
 
-    /// Sends the first entry as far as there is room. Whether that is all of it.
-    fn send_first<P: Port>(&self, port: &P, room: &mut usize) -> bool {
-        let first = self.first.get();
-        let entry = self.entries[first as usize].get();
-        for sent in self.sent.get()..entry.length {
-            let byte = entry.text[usize::from(sent) % ENTRY];
+    /// Sends the first entry as far as there is room. What is left of that for the next one.
+    #[inline(always)]
+    fn send_first<P: Port>(&self, port: &P, mut room: usize) -> usize {
+        let entry = self.entries[self.first.get() as usize].get();
+        let length = usize::from(entry.length).min(ENTRY);
+        let mut sent = usize::from(self.sent.get());
+        while sent < length {
+            let byte = entry.text[sent];
             let takes = 1 + usize::from(byte == b'\n');
-            if *room < takes {
-                *room = 0;
-                self.sent.set(sent);
-                return false;
+            if room < takes {
+                self.sent.set(sent as u8);
+                return 0;
             }
-            *room -= takes;
             port.console_put(byte);
+            (room, sent) = (room - takes, sent + 1);
         }
         self.sent.set(0);
         self.first.set(self.index(1));
         self.count.set(self.count.get() - 1);
         let waiting = &self.waiting[entry.place as usize];
         waiting.set(waiting.get() - 1);
-        true
+        room
     }
 
     /// Where the entry is that comes so many behind the first.
