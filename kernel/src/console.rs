@@ -19,8 +19,8 @@ pub const SHARE: u32 = 8;
 pub const REPORTS: u32 = 64;
 /// Bytes in an entry.
 pub const ENTRY: usize = 32;
-/// How often a drain asks for room. A real device has some once; one that is always ready takes a
-/// call's text at once. With 16 characters each time a drain sends at most 48.
+/// How often a write asks for room. A real device has some once; one that is always ready takes the
+/// text at once. With 16 characters each time a write sends at most 48, an interrupt 16.
 const ROUNDS: u32 = 3;
 /// The kernel's own place.
 const KERNEL: u32 = 0;
@@ -85,7 +85,7 @@ impl Console {
         }
         self.put(0, &Entry { text, place, length });
         self.append(place, 1);
-        self.drain(port);
+        self.drain(port, ROUNDS);
         Ok(())
     }
 
@@ -101,10 +101,11 @@ impl Console {
         report
     }
 
-    /// Sends what the console takes now. It interrupts when it takes more, if there is more.
+    /// Sends what the console takes, asked so often. It interrupts when it takes more, if there is
+    /// more.
     #[inline(never)]
-    pub fn drain<P: Port>(&self, port: &P) {
-        for _ in 0..ROUNDS {
+    pub fn drain<P: Port>(&self, port: &P, rounds: u32) {
+        for _ in 0..rounds {
             let mut room = port.console_room();
             if room == 0 || self.is_empty() {
                 break;
@@ -120,7 +121,7 @@ impl Console {
     pub fn empty<P: Port>(&self, port: &P) {
         while !self.is_empty() {
             port.console_flush();
-            self.drain(port);
+            self.drain(port, 1);
         }
     }
 
@@ -132,13 +133,23 @@ impl Console {
         let mut sent = usize::from(self.sent.get());
         while sent < length {
             let byte = entry.text[sent];
-            let takes = 1 + usize::from(byte == b'\n');
-            if room < takes {
+            let ends_line = byte == b'\n';
+            if room == 0 || ends_line && room == 1 {
                 self.sent.set(sent as u8);
                 return 0;
             }
-            port.console_put(byte);
-            (room, sent) = (room - takes, sent + 1);
+            // In two branches, each of which knows what it sends.
+            match ends_line {
+                true => {
+                    port.console_put(b'\n');
+                    room -= 2;
+                }
+                false => {
+                    port.console_put(byte);
+                    room -= 1;
+                }
+            }
+            sent += 1;
         }
         self.sent.set(0);
         self.first.set(self.index(1));
@@ -198,14 +209,16 @@ impl Report<'_> {
     /// Goes on with a text.
     #[inline(never)]
     pub fn write(&mut self, text: &[u8]) {
+        let mut used = usize::from(self.entry.length);
         for byte in text {
-            let used = &mut self.entry.length;
-            self.entry.text[usize::from(*used) % ENTRY] = *byte;
-            *used += 1;
-            if usize::from(*used) == ENTRY {
-                self.end_entry();
+            self.entry.text[used % ENTRY] = *byte;
+            used += 1;
+            if used == ENTRY {
+                self.end_entry(used);
+                used = 0;
             }
         }
+        self.entry.length = used as u8;
     }
 
     /// Goes on with a text and a number in hexadecimal.
@@ -216,18 +229,19 @@ impl Report<'_> {
     }
 
     #[inline(never)]
-    fn end_entry(&mut self) {
+    fn end_entry(&mut self, length: usize) {
+        self.entry.length = length as u8;
         if self.console.has_room(KERNEL, self.entries + 1) {
             self.console.put(self.entries, &self.entry);
         }
         self.entries += 1;
-        self.entry.length = 0;
     }
 
     /// Ends it. Without room for all of it, it is counted among those that are lost.
     pub fn finish<P: Port>(mut self, port: &P) {
-        if self.entry.length > 0 {
-            self.end_entry();
+        let length = usize::from(self.entry.length);
+        if length > 0 {
+            self.end_entry(length);
         }
         let (console, entries) = (self.console, self.entries);
         if !console.has_room(KERNEL, entries) {
@@ -235,7 +249,7 @@ impl Report<'_> {
         }
         console.lost.set(0);
         console.append(KERNEL, entries);
-        console.drain(port);
+        console.drain(port, 1);
     }
 }
 

@@ -232,7 +232,7 @@ pub unsafe fn console<S: System>(machine: Machine<S::Port>, irq: u8) -> Ref<Thre
     let core = unsafe { Entry::<S>::enter(machine.kernel, machine.cpu) };
     core.entered(code::IRQ_0 + u32::from(irq));
     core.mark_full();
-    core.kernel.console.drain(core.kernel.port);
+    core.kernel.console.drain(core.kernel.port, 1);
     core.leave_interrupt()
 }
 

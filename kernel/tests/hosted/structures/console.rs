@@ -141,7 +141,7 @@ proptest! {
                     host.queue.set(Some(0));
                     model.room = QUEUE;
                     if host.wants.get() {
-                        console.drain(host);
+                        console.drain(host, 1);
                         model.drain();
                     }
                 }
