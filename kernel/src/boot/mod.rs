@@ -197,8 +197,7 @@ fn carve_pools<P: Port>(
     let trees = (variant.carve)(arena, sizes, archive.slice())?;
     let console = Console::carve(arena, domains.size() as usize)?;
     let irqs = arena.slice(port.irqs() as usize, |_, _| Some(Cell::new(None)))?;
-    let places = threads.size() + activations.size();
-    let (secret, place_bits) = (port.stamp(), identity::place_bits(places));
+    let (places, secret) = (threads.size() + activations.size(), port.stamp());
     let kernel = arena.one(Kernel {
         port,
         guards: P::LockPolicy::shared(count),
@@ -225,7 +224,7 @@ fn carve_pools<P: Port>(
         cpus: Cell::new(&[]),
         secret,
         shared_key: identity::shared_key(secret),
-        place_bits,
+        place_bits: identity::place_bits(places),
         shootdowns: Cell::new(0),
     })?;
     kernel.make_roots(&Exclusive::of_boot(arena));

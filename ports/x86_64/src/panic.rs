@@ -50,6 +50,7 @@ fn panic(info: &PanicInfo) -> ! {
 }
 
 /// What waits for the console goes before the message. Tried once: this may be what panics.
+#[inline(never)]
 pub fn empty_console() {
     static TRIED: AtomicBool = AtomicBool::new(false);
     if !TRIED.swap(true, Relaxed)

@@ -4,8 +4,8 @@ use crate::support::board::Board;
 use crate::support::context::Regs;
 use crate::support::host::{Event, Host, QUEUE};
 use crate::support::scene::{
-    CONSOLE_SLOT, ENDPOINT, FREE, INTERRUPT, NOTIFICATION, SYSTEM_SLOT, THREAD, boot,
-    receive, system, timed,
+    CONSOLE_SLOT, ENDPOINT, FREE, INTERRUPT, NOTIFICATION, SYSTEM_SLOT, THREAD, boot, receive,
+    system, timed,
 };
 use abi::call::{Call, NOTHING, Timeout};
 use abi::message::FaultKind;
