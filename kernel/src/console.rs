@@ -238,6 +238,7 @@ impl Report<'_> {
     }
 
     /// Ends it. Without room for all of it, it is counted among those that are lost.
+    #[inline(never)]
     pub fn finish<P: Port>(mut self, port: &P) {
         let length = usize::from(self.entry.length);
         if length > 0 {

@@ -231,7 +231,7 @@ impl<P: Port> Manager<'_, P> {
 /// Says which thread is meant. Without the formatter, whose text would weigh more than the rest of
 /// fault handling. A domain that a program made stands behind the manifest's that it is in, with a
 /// `/` that no name has: no program can fault under another one's name.
-#[inline(never)]
+#[inline(always)]
 fn write_who(report: &mut Report<'_>, (outer, inner, of_thread): Names, thread: u32) {
     write_name(report, b", domain ", outer);
     if let Some(inner) = inner {

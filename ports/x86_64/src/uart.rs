@@ -9,7 +9,9 @@ use crate::machine::{in8, out8};
 use core::sync::atomic::AtomicU8;
 use core::sync::atomic::Ordering::Relaxed;
 use kernel::console::hex;
-use locks::{ObjectLock, Pause};
+#[cfg(not(feature = "smp"))]
+use locks::ObjectLock;
+use locks::Pause;
 use section::init;
 
 /// The IRQ on which it interrupts.
