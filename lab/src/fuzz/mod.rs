@@ -22,8 +22,6 @@ use twin_protocol::{End, Options, Outcome};
 const SYSTEM: &str = "fuzz";
 /// Steps of one run.
 const STEPS: u64 = 30_000;
-/// How long the console sends a character, in nanoseconds: it is often busy.
-const CHARACTER: u64 = 20_000;
 /// Systems whose speed is measured: a busy one, and a small one with every invariant checked.
 const SPEED: [&str; 2] = ["hot-potato", "ping-same"];
 
@@ -144,7 +142,6 @@ fn outcome_of(plan: &Plan, check: bool, log: Option<Spelled>) -> Result<Outcome>
         log: log.is_some(),
         spell: log.map_or(0, |Spelled(last)| last),
         input: b"typed".to_vec(),
-        character: CHARACTER,
         ..Options::default()
     };
     machine::run(packed.run(options))
