@@ -136,7 +136,8 @@ pub enum Call {
     /// manifest keep theirs.
     Name = 54,
 
-    /// Writes the low `a1` bytes of `w0..w3` (at most 32) to the console in slot `a0`.
+    /// Writes the low `a1` bytes of `w0..w3` (at most 32) to the console in slot `a0`, or nothing
+    /// and fails with [`Error::Timeout`](crate::Error::Timeout): 8 writes of the domain wait.
     ConsoleWrite = 56,
     /// Reads one byte from the console in slot `a0` (result 0), or fails with
     /// [`Error::Timeout`](crate::Error::Timeout) if there is none.

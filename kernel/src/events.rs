@@ -223,6 +223,19 @@ pub unsafe fn spurious<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Po
     core.leave_interrupt()
 }
 
+/// The console's queue is empty, which has interrupted on this IRQ. The current thread goes on.
+///
+/// # Safety
+/// As for [`Entry::enter`].
+pub unsafe fn console<S: System>(machine: Machine<S::Port>, irq: u8) -> Ref<Thread<S::Port>> {
+    // SAFETY: passed on to the caller.
+    let core = unsafe { Entry::<S>::enter(machine.kernel, machine.cpu) };
+    core.entered(code::IRQ_0 + u32::from(irq));
+    core.mark_full();
+    core.kernel.console.drain(core.kernel.port, 1);
+    core.leave_interrupt()
+}
+
 /// Another CPU has interrupted this one.
 ///
 /// # Safety

@@ -2,6 +2,7 @@
 //! the thread's behalf. The answer says how the thread goes on and changes no other register.
 
 use crate::access::Ref;
+use crate::console::Report;
 use crate::cost::CostEvent;
 use crate::entry::Entry;
 use crate::ipc::transfer::Message;
@@ -213,73 +214,40 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// Tells the console of a fault of a thread, under the names that it and its domain have.
+    #[inline(never)]
     fn report(&self, me: Ref<Thread<P>>, fault: Fault, instruction: u64, end: &[u8]) {
-        self.kernel.port.console_write(b"fault: ");
-        self.kernel.port.console_write(fault.kind.name().as_bytes());
-        self.write_who(me);
-        self.kernel.report_fault(fault, instruction, end);
-    }
-
-    /// Tells the console which thread is meant.
-    #[inline(never)]
-    fn write_who(&self, me: Ref<Thread<P>>) {
-        self.kernel.write_who(self.names(me), me.index());
-    }
-}
-
-impl<P: Port> crate::kernel::Kernel<P> {
-    /// Tells the console. Without the formatter, whose text would weigh more than the rest of
-    /// fault handling. A domain that a program made stands behind the manifest's that it is in,
-    /// with a `/` that no name has: no program can fault under another one's name.
-    fn write_who(&self, (outer, inner, of_thread): Names, thread: u32) {
-        self.write_name(b", domain ", outer);
-        if let Some(inner) = inner {
-            self.write_name(b"/", inner);
-        }
-        let write = |text: &[u8]| self.port.console_write(text);
-        write_number(write, b", thread ", thread.into());
-        if of_thread != [0; 2] {
-            self.write_name(b" ", of_thread);
-        }
-    }
-
-    /// Tells the console what has happened to a thread.
-    fn report_fault(&self, fault: Fault, at: u64, end: &[u8]) {
-        let write = |text: &[u8]| self.port.console_write(text);
-        write_number(write, b", detail ", fault.detail);
-        write_number(write, b", code ", fault.code);
-        write_number(write, b", at ", at);
-        self.port.console_write(end);
-    }
-
-    #[inline(never)]
-    fn write_name(&self, before: &[u8], [low, high]: [u64; 2]) {
-        self.port.console_write(before);
-        let name = abi::boot::name_bytes([low, high]);
-        // A search would be written out, sixteen steps of it.
-        let unused = (u128::from(high) << 64 | u128::from(low)).leading_zeros() / 8;
-        self.port.console_write(&name[..name.len() - unused as usize]);
+        let mut report = self.kernel.console.report();
+        report.write(b"fault: ");
+        report.write(fault.kind.name().as_bytes());
+        write_who(&mut report, self.names(me), me.index());
+        report.write_number(b", detail ", fault.detail);
+        report.write_number(b", code ", fault.code);
+        report.write_number(b", at ", instruction);
+        report.write(end);
+        report.finish(self.kernel.port);
     }
 }
 
-/// Writes a text and a number in hexadecimal behind it.
-#[inline(never)]
-pub fn write_number(write: impl Fn(&[u8]), before: &[u8], value: u64) {
-    write(before);
-    write(&hex(value));
+/// Says which thread is meant. Without the formatter, whose text would weigh more than the rest of
+/// fault handling. A domain that a program made stands behind the manifest's that it is in, with a
+/// `/` that no name has: no program can fault under another one's name.
+#[inline(always)]
+fn write_who(report: &mut Report<'_>, (outer, inner, of_thread): Names, thread: u32) {
+    write_name(report, b", domain ", outer);
+    if let Some(inner) = inner {
+        write_name(report, b"/", inner);
+    }
+    report.write_number(b", thread ", thread.into());
+    if of_thread != [0; 2] {
+        write_name(report, b" ", of_thread);
+    }
 }
 
 #[inline(never)]
-fn hex(value: u64) -> [u8; 18] {
-    let mut text = *b"0x0000000000000000";
-    let mut rest = value;
-    for digit in text.iter_mut().rev() {
-        // Else the compiler writes sixteen steps out.
-        if rest == 0 {
-            break;
-        }
-        *digit = b"0123456789abcdef"[(rest & 15) as usize];
-        rest >>= 4;
-    }
-    text
+fn write_name(report: &mut Report<'_>, before: &[u8], [low, high]: [u64; 2]) {
+    report.write(before);
+    let name = abi::boot::name_bytes([low, high]);
+    // A search would be written out, sixteen steps of it.
+    let unused = (u128::from(high) << 64 | u128::from(low)).leading_zeros() / 8;
+    report.write(&name[..name.len() - unused as usize]);
 }

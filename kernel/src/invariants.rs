@@ -38,6 +38,7 @@ pub fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
     if P::LENGTHS {
         checker.lengths();
     }
+    machine.kernel.console.check();
     checker.domains();
     checker.capabilities();
     checker.mappings();

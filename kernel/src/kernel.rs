@@ -1,6 +1,7 @@
 //! Kernel state that is not per CPU: the pools.
 
 use crate::access::{Life, Ref};
+use crate::console::Console;
 use crate::cpu::Cpu;
 use crate::frames::FrameStack;
 use crate::hidden::Key;
@@ -59,6 +60,8 @@ pub struct Kernel<P: Port> {
     pub trees: Trees<P>,
     /// Waits along which threads lend what they have.
     pub waits: Waits<P>,
+    /// Text on its way to the console.
+    pub console: Console,
     /// Whether a chain of transfers is left when an interrupt waits (S0-41).
     pub chains: bool,
     /// The CPUs.

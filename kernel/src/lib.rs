@@ -21,6 +21,7 @@ pub mod access;
 pub mod arena;
 mod assertion;
 pub mod boot;
+pub mod console;
 pub mod cost;
 pub mod cpu;
 #[allow(unsafe_code)]

@@ -90,8 +90,16 @@ pub trait Port: Sized + 'static {
     fn clear(&self, address: u64, words: usize);
     /// Copies words of one page frame to the same places of another, from `first` up to `end`.
     fn copy(&self, from: u64, to: u64, first: usize, end: usize);
-    /// Writes text to the console.
-    fn console_write(&self, text: &[u8]);
+    /// How many characters the console takes now, without waiting: as many as fit into its queue
+    /// if that is empty, else none. The end of a line counts as two.
+    fn console_room(&self) -> usize;
+    /// Sends a character for which there is room.
+    fn console_put(&self, byte: u8);
+    /// Whether the console is to interrupt the first CPU while its queue is empty, for
+    /// [`console`](crate::events::console).
+    fn console_wants(&self, on: bool);
+    /// Waits until the console has sent all that it has taken: the run is over.
+    fn console_flush(&self);
     /// Takes a byte from the console, if one has arrived.
     fn console_read(&self) -> Option<u8>;
     /// Frequency of the counter that programs read, in Hz, and its value at the instant 0.

@@ -7,6 +7,7 @@ mod reservations;
 
 use crate::access::{Exclusive, Ref, Steady};
 use crate::arena::Arena;
+use crate::console::Console;
 use crate::cpu::{Cpu, Settings};
 use crate::events::Machine;
 use crate::frames::FrameStack;
@@ -194,9 +195,9 @@ fn carve_pools<P: Port>(
     let tables = FrameStack::carve::<P>(arena, tables, size(Resource::Tables))?;
     let sizes = Sizes { cpus: count, reservations: size(Resource::Reservations) };
     let trees = (variant.carve)(arena, sizes, archive.slice())?;
+    let console = Console::carve(arena, domains.size() as usize)?;
     let irqs = arena.slice(port.irqs() as usize, |_, _| Some(Cell::new(None)))?;
-    let places = threads.size() + activations.size();
-    let (secret, place_bits) = (port.stamp(), identity::place_bits(places));
+    let (places, secret) = (threads.size() + activations.size(), port.stamp());
     let kernel = arena.one(Kernel {
         port,
         guards: P::LockPolicy::shared(count),
@@ -218,11 +219,12 @@ fn carve_pools<P: Port>(
         irqs,
         trees,
         waits: Waits::new(),
+        console,
         chains: archive.word(WORD_CHAINS) != 0,
         cpus: Cell::new(&[]),
         secret,
         shared_key: identity::shared_key(secret),
-        place_bits,
+        place_bits: identity::place_bits(places),
         shootdowns: Cell::new(0),
     })?;
     kernel.make_roots(&Exclusive::of_boot(arena));

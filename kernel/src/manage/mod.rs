@@ -22,6 +22,7 @@ mod threads;
 mod train;
 
 use crate::access::{Exclusive, Ref};
+use crate::console::ENTRY;
 use crate::cpu::Cpu;
 use crate::entry::Entry;
 use crate::kernel::Kernel;
@@ -99,12 +100,14 @@ impl<P: Port> Manager<'_, P> {
             Call::Shutdown => {
                 self.machine(own, slot?)?;
                 let status = args[1] as u32;
+                self.kernel.console.empty(self.kernel.port);
                 if u64::from(status) == PANIC_STATUS {
                     self.tell_of_panic(me, args[1] >> 32);
                 }
                 if P::TREE {
                     self.leave_accounts();
                 }
+                self.kernel.console.empty(self.kernel.port);
                 self.kernel.port.shutdown(status)
             }
             Call::Inspect => self.inspect(me, own, slot?, args[1], args[2]),
@@ -194,13 +197,15 @@ impl<P: Port> Manager<'_, P> {
         length: u64,
     ) -> Result<Done, Error> {
         self.console(own, slot)?;
+        if length > ENTRY as u64 {
+            return Err(Error::InvalidArgument);
+        }
+        let mut text = [0; ENTRY];
         let words = self.all.open(me).context.words();
-        let mut text = [0; 32];
         for (bytes, word) in text.chunks_exact_mut(8).zip(words) {
             bytes.copy_from_slice(&word.to_le_bytes());
         }
-        let text = text.get(..length as usize).ok_or(Error::InvalidArgument)?;
-        self.kernel.port.console_write(text);
+        self.kernel.console.write(self.kernel.port, own.index(), text, length as u8)?;
         Ok(Done::Nothing)
     }
 

@@ -70,6 +70,7 @@ fn errors(call: Call) -> (bool, bool, &'static [Error]) {
         | Call::Reserve
         | Call::ReservationInspect => (false, false, &[UnknownCall]),
         Call::Name => (true, false, &[InvalidArgument, WrongState]),
+        // The console is always ready here.
         Call::ConsoleWrite => (true, false, &[InvalidArgument]),
         Call::ConsoleRead => (true, false, &[Timeout]),
         Call::Shutdown => (true, false, &[]),

@@ -10,6 +10,7 @@ use kernel::port::{Frame, Port};
 use locks::{Line, LockPolicy};
 use std::array;
 use std::cell::Cell;
+use std::io::Write;
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32};
@@ -128,9 +129,18 @@ impl<G: LockPolicy, const SMP: bool> Port for Native<G, SMP> {
         }
     }
 
-    fn console_write(&self, text: &[u8]) {
-        eprint!("{}", String::from_utf8_lossy(text));
+    fn console_room(&self) -> usize {
+        usize::MAX
     }
+
+    fn console_put(&self, byte: u8) {
+        // The reader may be gone.
+        let _ = std::io::stderr().write_all(&[byte]);
+    }
+
+    fn console_wants(&self, _on: bool) {}
+
+    fn console_flush(&self) {}
 
     fn console_read(&self) -> Option<u8> {
         None

@@ -4,7 +4,7 @@ use crate::context::{Context, Regs, Trap};
 use crate::costs::EntryCost;
 use crate::cpus;
 use crate::fiber::Fibers;
-use crate::hardware::Event;
+use crate::hardware::{CONSOLE_LINE, Event};
 use crate::locking::Locking;
 use crate::meter;
 use crate::order::NEVER;
@@ -150,6 +150,7 @@ fn interrupt<G: Locking, S: System<Port = Twin<G>>>(
             Event::Irq(irq) => events::interrupt::<S>(machine, irq),
             Event::Timer => events::timer::<S>(machine),
             Event::Ipi => events::ipi::<S>(machine),
+            Event::Sent => events::console::<S>(machine, CONSOLE_LINE),
             Event::Spurious => events::spurious::<S>(machine),
         }
     }

@@ -25,8 +25,11 @@ use twin_protocol::{Calls, Doing, Options, Sections, Service};
 
 /// IRQs.
 pub const IRQS: usize = 32;
-/// The IRQ by which the console interrupts while there is something to read.
-const CONSOLE_LINE: u8 = 4;
+/// The IRQ by which the console interrupts: while there is something to read, for programs, and
+/// while its queue is empty, if the kernel wants that.
+pub const CONSOLE_LINE: u8 = 4;
+/// Characters that the console's queue takes.
+pub const QUEUE: usize = 16;
 /// Frequency of the counter: a unit of time is a nanosecond.
 pub const HZ: u64 = 1_000_000_000;
 
@@ -49,6 +52,8 @@ pub enum Event {
     Timer,
     /// From another CPU.
     Ipi,
+    /// The console's queue is empty.
+    Sent,
     /// Nothing that concerns the core.
     Spurious,
 }
@@ -93,6 +98,10 @@ pub struct Hardware {
     raised: Cell<u32>,
     output: RefCell<Vec<u8>>,
     input: RefCell<VecDeque<u8>>,
+    /// The instant at which all is sent that the console has taken, and how long it sends a
+    /// character.
+    pub sent_at: Cell<u64>,
+    character: u64,
     /// There is input.
     typed: Cell<bool>,
     show: bool,
@@ -141,6 +150,8 @@ impl Hardware {
             raised: Cell::new(0),
             output: RefCell::default(),
             input: RefCell::new(options.input.iter().copied().collect()),
+            sent_at: Cell::new(0),
+            character: options.character,
             typed: Cell::new(!options.input.is_empty()),
             show: options.show,
             chaos: options.chaos,
@@ -205,6 +216,9 @@ impl Hardware {
         if me.ipi_at.get().is_some_and(|at| at <= meter::now()) {
             return Some(Event::Ipi);
         }
+        if me.sent_at.get().is_some_and(|at| at <= meter::now()) {
+            return Some(Event::Sent);
+        }
         me.spurious.get().then_some(Event::Spurious)
     }
 
@@ -218,6 +232,8 @@ impl Hardware {
             }
             Event::Timer => self.here().armed.set(None),
             Event::Ipi => self.here().ipi_at.set(None),
+            // It interrupts on while its queue is empty.
+            Event::Sent => {}
             Event::Spurious => self.here().spurious.set(false),
         }
     }
@@ -296,6 +312,21 @@ impl Hardware {
         if self.show {
             // The reader may be gone; the text is kept all the same.
             let _ = std::io::stdout().write_all(text);
+        }
+    }
+
+    /// Sends a character to the console, whose queue has room for it.
+    pub fn send(&self, byte: u8) {
+        self.write(&[byte]);
+        self.sent_at.set(self.sent_at.get().max(meter::now()) + self.character);
+    }
+
+    /// The console interrupts when its queue is empty, or not.
+    pub fn wants_sent(&self, on: bool) {
+        let first = &self.processors[0];
+        first.sent_at.set(on.then_some(self.sent_at.get()));
+        if on {
+            self.rouse(first, self.sent_at.get());
         }
     }
 

@@ -1,7 +1,7 @@
 //! The kernel's port to the hardware.
 
 use crate::context::{Context, Kept};
-use crate::hardware::{HZ, Hardware, IRQS, Shutdown};
+use crate::hardware::{HZ, Hardware, IRQS, QUEUE, Shutdown};
 use crate::locking::Locking;
 use crate::meter;
 use crate::order::NEVER;
@@ -131,9 +131,22 @@ impl<G: Locking> Port for Twin<G> {
         }
     }
 
-    fn console_write(&self, text: &[u8]) {
+    fn console_room(&self) -> usize {
         self.refuse(Refused::Console);
-        self.write(text);
+        if self.sent_at.get() <= meter::now() { QUEUE } else { 0 }
+    }
+
+    fn console_put(&self, byte: u8) {
+        self.send(byte);
+    }
+
+    fn console_wants(&self, on: bool) {
+        self.refuse(Refused::Console);
+        self.wants_sent(on);
+    }
+
+    fn console_flush(&self) {
+        meter::pass_to(self.sent_at.get());
     }
 
     fn console_read(&self) -> Option<u8> {

@@ -38,6 +38,8 @@ pub struct Processor {
     passed: Cell<u32>,
     /// The instant at which another CPU's interrupt arrives.
     pub ipi_at: Cell<Option<u64>>,
+    /// The instant at which the console interrupts, if it does, and this is the first CPU.
+    pub sent_at: Cell<Option<u64>>,
     /// Translations of pages that programs have used.
     pub tlb: Tlb,
     /// Root of the page tables in use.
@@ -87,6 +89,7 @@ impl Processor {
             spurious: Cell::new(false),
             passed: Cell::new(0),
             ipi_at: Cell::new(None),
+            sent_at: Cell::new(None),
             tlb: Tlb::new(),
             root: Cell::new(0),
             regs: Cell::default(),
@@ -128,9 +131,7 @@ impl Processor {
 
     /// The first instant at which an interrupt of its own is due.
     pub fn due(&self) -> Option<u64> {
-        match (self.armed.get(), self.ipi_at.get()) {
-            (Some(timer), Some(ipi)) => Some(timer.min(ipi)),
-            (timer, ipi) => timer.or(ipi),
-        }
+        let instants = [self.armed.get(), self.ipi_at.get(), self.sent_at.get()];
+        instants.into_iter().flatten().min()
     }
 }

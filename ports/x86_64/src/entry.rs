@@ -28,6 +28,7 @@ use kernel::entry::Entry;
 use kernel::events;
 use kernel::ipc::fast::{FoundCall, FoundExchange, FoundReplyWait};
 use kernel::ipc::kind;
+use kernel::kernel::Kernel;
 use kernel::object::Thread;
 use kernel::object::thread::flag;
 use kernel::port::Port;
@@ -462,10 +463,14 @@ fn tell_if_stuck() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     let machine = state::machine();
     let (interrupts, _) = machine.kernel.usage(Resource::Interrupts);
-    let wakes = interrupts > 0 || machine.kernel.port.pending();
+    // What waits for the console interrupts as well.
+    let Kernel { port, console, .. } = machine.kernel;
+    let wakes = interrupts > 0 || port.pending() || !console.is_empty();
     if !wakes && !TOLD.swap(true, Ordering::Relaxed) {
-        machine.kernel.port.console_write(STUCK.as_bytes());
-        machine.kernel.port.console_write(b"\n");
+        let mut report = console.report();
+        report.write(STUCK.as_bytes());
+        report.write(b"\n");
+        report.finish(*port);
     }
 }
 

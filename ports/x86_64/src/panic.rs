@@ -4,14 +4,14 @@
 use crate::paging::PAGE;
 use crate::port::exit;
 use crate::segments::is_guard;
-use crate::uart::{Uart, write};
+use crate::state;
+use crate::uart::{Uart, write, write_number};
 use abi::boot::EXIT_PANIC;
 use core::arch::asm;
 use core::fmt::Write;
 use core::panic::PanicInfo;
 use core::ptr::with_exposed_provenance;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use kernel::fault::write_number;
 
 /// Words that are shown at most.
 const DEPTH: u32 = 48;
@@ -28,6 +28,7 @@ unsafe extern "C" {
 
 #[panic_handler]
 fn panic(info: &PanicInfo) -> ! {
+    empty_console();
     if PANICKING.swap(true, Relaxed) {
         exit(EXIT_PANIC);
     }
@@ -43,9 +44,20 @@ fn panic(info: &PanicInfo) -> ! {
     }
     write(b"\n");
     write(b"backtrace:");
-    backtrace(|address| write_number(write, b" ", address as u64));
+    backtrace(|address| write_number(b" ", address as u64));
     write(b"\n");
     exit(EXIT_PANIC)
+}
+
+/// What waits for the console goes before the message. Tried once: this may be what panics.
+#[inline(never)]
+pub fn empty_console() {
+    static TRIED: AtomicBool = AtomicBool::new(false);
+    if !TRIED.swap(true, Relaxed)
+        && let Some(kernel) = state::kernel()
+    {
+        kernel.console.empty(kernel.port);
+    }
 }
 
 /// Visits the words on the stack that may be return addresses, up to the end of the stack. The

@@ -96,7 +96,7 @@ impl Port for X86 {
     }
 
     fn set_irq(&self, irq: u8, enabled: bool) {
-        apic::set_irq(irq, enabled);
+        uart::set_irq(irq, enabled);
     }
 
     fn irqs(&self) -> u8 {
@@ -144,8 +144,23 @@ impl Port for X86 {
         }
     }
 
-    fn console_write(&self, text: &[u8]) {
-        uart::write(text);
+    #[inline(always)]
+    fn console_room(&self) -> usize {
+        uart::room()
+    }
+
+    #[inline(always)]
+    fn console_put(&self, byte: u8) {
+        uart::put(byte);
+    }
+
+    #[inline(always)]
+    fn console_wants(&self, on: bool) {
+        uart::set_source(uart::SENT, on);
+    }
+
+    fn console_flush(&self) {
+        uart::flush();
     }
 
     fn console_read(&self) -> Option<u8> {
@@ -239,6 +254,7 @@ impl X86 {
 
 /// Ends the run.
 pub fn exit(status: u32) -> ! {
+    uart::flush();
     // SAFETY: QEMU's exit device; elsewhere the write goes nowhere.
     unsafe { out32(EXIT, status) };
     halt()

@@ -7,6 +7,7 @@ use core::cell::Cell;
 #[cfg(feature = "smp")]
 use kernel::cpu::Cpu;
 use kernel::events::Machine;
+use kernel::kernel::Kernel;
 use kernel::layout;
 use section::init;
 
@@ -70,6 +71,11 @@ pub fn machine_of_first() -> Machine<X86> {
         // SAFETY: entry code is reachable only after `set_machine`.
         None => unsafe { core::hint::unreachable_unchecked() },
     }
+}
+
+/// The kernel, once it is carved.
+pub fn kernel() -> Option<&'static Kernel<X86>> {
+    MACHINE.0.get().map(|machine| machine.kernel)
 }
 
 #[cfg(not(feature = "smp"))]

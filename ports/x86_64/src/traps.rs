@@ -4,12 +4,13 @@ use crate::apic;
 use crate::context::{offset::*, special};
 use crate::entry::{CURRENT, STACK, leave};
 use crate::machine::fault_address;
+use crate::panic::empty_console;
 use crate::port::X86;
 use crate::segments::Vector;
 use crate::{state, uart};
 use abi::message::FaultKind;
 use core::arch::naked_asm;
-use kernel::fault::{Fault, write_number};
+use kernel::fault::Fault;
 use kernel::port::Port;
 use kernel::system::System;
 use section::init;
@@ -122,10 +123,16 @@ fn take<S: System<Port = X86>>(number: u64, code: u64) -> ! {
         }
         apic::IRQ_0..apic::END_OF_IRQS => {
             let irq = number as u8 - apic::IRQ_0;
-            apic::set_irq(irq, false);
-            apic::end();
-            // SAFETY: see above.
-            unsafe { kernel::events::interrupt::<S>(machine(), irq) }
+            if uart::masks(irq) {
+                // SAFETY: see above.
+                unsafe { kernel::events::interrupt::<S>(machine(), irq) }
+            } else {
+                // SAFETY: see above.
+                let next = unsafe { kernel::events::console::<S>(machine(), irq) };
+                // Not before the port interrupts no more: the same would interrupt again.
+                apic::end();
+                next
+            }
         }
         #[cfg(feature = "smp")]
         apic::IPI => {
@@ -188,11 +195,12 @@ fn describe(number: u64, code: u64) -> Fault {
 }
 
 extern "sysv64" fn kernel_fault(number: u64, code: u64, at: u64) -> ! {
+    empty_console();
     let address = if number == PAGE_FAULT { fault_address() } else { 0 };
-    write_number(uart::write, b"exception ", number);
-    write_number(uart::write, b", code ", code);
-    write_number(uart::write, b", at ", at);
-    write_number(uart::write, b", address ", address);
+    uart::write_number(b"exception ", number);
+    uart::write_number(b", code ", code);
+    uart::write_number(b", at ", at);
+    uart::write_number(b", address ", address);
     panic!("an exception in the kernel")
 }
 

@@ -6,6 +6,8 @@
 
 /* The longest text that one system call writes. */
 enum { CHUNK = GIUSTO_REGISTER_WORDS * 8 };
+/* How long text waits before it is tried again, in nanoseconds. */
+enum { PAUSE = 1000000 };
 
 giusto_status giusto_write(giusto_slot console, const char *text, size_t length)
 {
@@ -14,7 +16,9 @@ giusto_status giusto_write(giusto_slot console, const char *text, size_t length)
         size_t part = length < CHUNK ? length : CHUNK;
         struct giusto_arguments in = {{console, part}, {0}};
         memcpy(in.w, text, part);
-        status = giusto_status_of(giusto_syscall(GIUSTO_CALL_CONSOLE_WRITE, in));
+        while ((status = giusto_status_of(giusto_syscall(GIUSTO_CALL_CONSOLE_WRITE, in)))
+            == GIUSTO_ERROR_TIMEOUT)
+            giusto_sleep(PAUSE);
         text += part;
         length -= part;
     }

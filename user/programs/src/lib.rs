@@ -4,6 +4,7 @@
 pub mod adaptive;
 pub mod allocations;
 pub mod busy;
+pub mod chatter;
 pub mod confined;
 pub mod control;
 pub mod crash;

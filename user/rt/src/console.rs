@@ -1,13 +1,15 @@
 //! Text for people.
 
-use crate::Slot;
 use crate::arch::{self, ANY, word};
+use crate::{Slot, system};
 use abi::Error;
 use abi::call::Call;
 use core::fmt::{self, Write};
 
 /// The longest text that one system call writes.
 const CHUNK: usize = 32;
+/// How long text waits before it is tried again, in nanoseconds.
+const PAUSE: u64 = 1_000_000;
 
 /// The console that a capability names.
 #[derive(Clone, Copy)]
@@ -21,7 +23,9 @@ impl Console {
         Console { slot }
     }
 
-    /// Writes formatted text; see [`print!`](crate::print) and [`println!`](crate::println).
+    /// Writes formatted text; see [`print!`](crate::print) and [`println!`](crate::println). Where
+    /// there is no room for it, it sleeps for a millisecond and tries again: under the kernel
+    /// `tree` a job ends so ([`Console::write_chunk`] never waits).
     pub fn print(&self, text: fmt::Arguments) {
         let mut chunks = Chunks { console: *self, bytes: [0; CHUNK], len: 0 };
         let _ = chunks.write_fmt(text);
@@ -35,7 +39,12 @@ impl Console {
         outcome.status.result().ok().map(|()| outcome.badge as u8)
     }
 
-    /// Writes at most 32 bytes.
+    /// Writes at most 32 bytes. It never waits for the console.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Timeout`]: as much of the caller's domain waits for the console as may; nothing is
+    /// written.
     pub fn write_chunk(&self, bytes: &[u8]) -> Result<(), Error> {
         let mut chunk = [0; CHUNK];
         let len = bytes.len().min(CHUNK);
@@ -60,7 +69,9 @@ impl Chunks {
     fn flush(&mut self) {
         if self.len > 0 && self.console.slot != Slot::NONE {
             // A program that may not write cannot report it.
-            let _ = self.console.write_chunk(&self.bytes[..self.len]);
+            while self.console.write_chunk(&self.bytes[..self.len]) == Err(Error::Timeout) {
+                system::sleep(PAUSE);
+            }
         }
         self.len = 0;
     }

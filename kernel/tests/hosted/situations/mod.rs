@@ -4,6 +4,7 @@ mod background;
 mod badges;
 mod chains;
 mod confinement;
+mod console;
 mod destruction;
 mod domains;
 mod donation;

@@ -1,6 +1,7 @@
 //! Data structures against plain models.
 
 mod capabilities;
+mod console;
 mod generations;
 mod lists;
 mod quotas;

@@ -12,6 +12,7 @@ use cells::Cell;
 use kernel::access::Steady;
 use kernel::arena::Arena;
 use kernel::boot;
+use kernel::console::Console;
 use kernel::cpu::{Cpu, Settings};
 use kernel::events::Machine;
 use kernel::frames::FrameStack;
@@ -65,6 +66,7 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
         slots: 48,
         irqs: arena.slice(8, |_, _| Some(Cell::new(None)))?,
         waits: Waits::new(),
+        console: Console::carve(arena, 3)?,
         chains: true,
         guards: (),
         cpus: Cell::new(&[]),

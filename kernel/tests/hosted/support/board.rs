@@ -3,7 +3,7 @@
 use super::archive::Archive;
 use super::context::{CALL_LENGTH, Regs};
 use super::effort;
-use super::host::{Event, Host, Shutdown};
+use super::host::{CONSOLE, Event, Host, Shutdown};
 use super::pages;
 use abi::Info;
 use abi::call::Call;
@@ -341,6 +341,7 @@ impl<S: System<Port = Host>> Board<S> {
         self.leave(unsafe {
             match event {
                 Event::Irq(irq) => events::interrupt::<S>(self.machine, irq),
+                Event::Sent => events::console::<S>(self.machine, CONSOLE),
                 Event::Timer => events::timer::<S>(self.machine),
                 Event::Spurious => events::spurious::<S>(self.machine),
             }

@@ -14,6 +14,10 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// IRQs.
 pub const IRQS: usize = 8;
+/// Characters that the console's queue takes.
+pub const QUEUE: usize = 16;
+/// The IRQ on which it interrupts.
+pub const CONSOLE: u8 = 4;
 /// Physical address of the first frame.
 pub const BASE: u64 = 0x100_0000;
 /// Pages of memory that the kernel does not get.
@@ -37,6 +41,8 @@ pub enum Event {
     Irq(u8),
     /// The instant that was armed.
     Timer,
+    /// The console's queue is empty.
+    Sent,
     /// Nothing that concerns the core.
     Spurious,
 }
@@ -59,6 +65,10 @@ pub struct Host {
     pub irqs: [Irq; IRQS],
     /// What was written to the console.
     pub output: RefCell<Vec<u8>>,
+    /// Characters in its queue; `None`: it takes what it is given.
+    pub queue: Cell<Option<usize>>,
+    /// It interrupts while its queue is empty.
+    pub wants: Cell<bool>,
     /// What will be read from it.
     pub input: RefCell<VecDeque<u8>>,
     spurious: Cell<bool>,
@@ -99,6 +109,8 @@ impl Host {
             armed: Cell::new(None),
             irqs: Default::default(),
             output: RefCell::default(),
+            queue: Cell::new(None),
+            wants: Cell::new(false),
             input: RefCell::default(),
             spurious: Cell::new(false),
             noise: Rng::new(seed),
@@ -141,6 +153,7 @@ impl Host {
         match event {
             Event::Irq(irq) => self.irqs[irq as usize].raised.set(true),
             Event::Spurious => self.spurious.set(true),
+            Event::Sent => self.console_flush(),
             Event::Timer => panic!("the timer interrupts when time has passed"),
         }
     }
@@ -154,6 +167,9 @@ impl Host {
         if self.armed.get().is_some_and(|at| at <= self.time.get()) {
             return Some(Event::Timer);
         }
+        if self.wants.get() && self.queue.get().is_none_or(|taken| taken == 0) {
+            return Some(Event::Sent);
+        }
         self.spurious.get().then_some(Event::Spurious)
     }
 
@@ -165,6 +181,7 @@ impl Host {
                 self.irqs[irq as usize].enabled.set(false);
             }
             Event::Timer => self.armed.set(None),
+            Event::Sent => {}
             Event::Spurious => self.spurious.set(false),
         }
     }
@@ -246,8 +263,27 @@ impl Port for Host {
         }
     }
 
-    fn console_write(&self, text: &[u8]) {
-        self.output.borrow_mut().extend_from_slice(text);
+    fn console_room(&self) -> usize {
+        match self.queue.get() {
+            Some(0) => QUEUE,
+            Some(_) => 0,
+            None => usize::MAX,
+        }
+    }
+
+    fn console_put(&self, byte: u8) {
+        self.output.borrow_mut().push(byte);
+        let taken = self.queue.get().map(|taken| taken + 1 + usize::from(byte == b'\n'));
+        assert!(taken.is_none_or(|taken| taken <= QUEUE), "more than the console's queue takes");
+        self.queue.set(taken);
+    }
+
+    fn console_wants(&self, on: bool) {
+        self.wants.set(on);
+    }
+
+    fn console_flush(&self) {
+        self.queue.set(self.queue.get().map(|_| 0));
     }
 
     fn console_read(&self) -> Option<u8> {

@@ -56,7 +56,7 @@ fn messages(mut ended: Ended) -> Result<String> {
 const LONG_MODELS: [&str; 0] = [];
 
 /// Tests that run the simulation: the program and the module, which is a file.
-const SIMULATED: [(&str, &str); 14] = [
+const SIMULATED: [(&str, &str); 15] = [
     ("lab", "commands::cyclictest"),
     ("lab", "commands::rtsim"),
     ("lab", "commands::run"),
@@ -69,6 +69,7 @@ const SIMULATED: [(&str, &str); 14] = [
     ("lab", "experiment::setup"),
     ("lab", "experiment::user_system"),
     ("lab", "fuzz"),
+    ("lab", "machine::twin"),
     ("lab", "machine::twin::client"),
     ("lab/stopping", ""),
 ];

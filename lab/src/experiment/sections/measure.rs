@@ -9,7 +9,7 @@ use manifest::{System, TREE};
 use std::collections::BTreeMap;
 use trace::{Entry, Section, Trace, Unpolled, unpolled};
 
-/// The console is told: it has no bound but the serial port's.
+/// The console is told, in a line that is put together at once: longer than all else.
 const UNHANDLED: &str = "fault-unhandled";
 
 /// Bytes of a trace: more than any of the runs fills.

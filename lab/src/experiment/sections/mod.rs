@@ -41,7 +41,7 @@ pub static EXPERIMENT: Experiment = Experiment {
 const STRETCH: &str = "From the entry of the kernel or a preemption point to the next preemption \
      point or the exit, less what writing the trace took. `longest` is the worst of all runs, \
      `median` that of the longest stretches of each section, `any` the worst of all operations \
-     but fault-unhandled, which writes to the serial port. `lending` is the longest while leaves \
+     but fault-unhandled, which tells the console. `lending` is the longest while leaves \
      are lent along waits. `load` is the longest of the loads of a group; `path` is the whole \
      section that wakes a thread by the clock that is above all others, up to its exit to it.";
 const OUTSIDE: &str =

@@ -2,6 +2,8 @@
 
 mod client;
 mod packed;
+#[cfg(test)]
+mod tests;
 
 pub use client::{about, run};
 use client::{about_of, own, run_on};

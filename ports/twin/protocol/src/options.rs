@@ -41,6 +41,8 @@ pub struct Options {
     pub spell: usize,
     /// What will be read from the console.
     pub input: Vec<u8>,
+    /// How long the console sends a character, in nanoseconds; 0: it is always ready.
+    pub character: u64,
     /// Copy the console to the standard output as it is written.
     pub show: bool,
 }
@@ -64,6 +66,7 @@ impl Default for Options {
             log: false,
             spell: 0,
             input: Vec::new(),
+            character: 0,
             show: false,
         }
     }

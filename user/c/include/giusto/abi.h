@@ -157,7 +157,10 @@ enum giusto_call {
      * `is_name` must admit; zeros take the old one away. Domains of the manifest keep theirs.
      */
     GIUSTO_CALL_NAME = 54,
-    /** Writes the low `a1` bytes of `w0..w3` (at most 32) to the console in slot `a0`. */
+    /**
+     * Writes the low `a1` bytes of `w0..w3` (at most 32) to the console in slot `a0`, or nothing
+     * and fails with `Error::Timeout`: 8 writes of the domain wait.
+     */
     GIUSTO_CALL_CONSOLE_WRITE = 56,
     /**
      * Reads one byte from the console in slot `a0` (result 0), or fails with `Error::Timeout` if

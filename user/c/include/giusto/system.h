@@ -37,8 +37,9 @@ static inline void giusto_sleep(uint64_t nanoseconds)
 }
 
 /**
- * Writes text to the console in a slot, 32 bytes with each system call. Returns the first error:
- * what is behind it is not written. `printf` writes to the capability `console`.
+ * Writes text to the console in a slot, 32 bytes with each system call. Where there is no room for
+ * it, it sleeps for a millisecond and tries again. Returns the first other error: what is behind it
+ * is not written. `printf` writes to the capability `console`.
  */
 giusto_status giusto_write(giusto_slot console, const char *text, size_t length);
 
