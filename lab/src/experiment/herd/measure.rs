@@ -5,27 +5,47 @@ use super::{
     ATTACKS, DELAY, EVENTS, EXPERIMENT, SERVICE, THREADS, WORST, case, scene, slope, suffers,
 };
 use crate::experiment::measured::recording;
-use crate::experiment::{Emulated, Measured};
+use crate::experiment::{Emulated, Measured, Setup, Simulated};
 use crate::systems::set;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use manifest::{System, TREE, Target};
 use results::Recording;
 
 /// The metrics of what the server does, from when it is to begin.
 const SERVED: [(u16, &str); 2] = [(6, "signal"), (7, "answer")];
+/// What guards the kernel on several CPUs.
+const LOCKING: &str = "fine";
 /// Cases of the recording for each attack.
 const SIZES: usize = 16;
 
+/// The attacks on one CPU: CPUs of the emulator take turns on one clock.
 pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
+    ensure!(cpus(setup) == 1, "its CPUs take turns on one clock; several have `--machine twin`");
+    herd(setup, kernel)
+}
+
+/// The attacks on CPUs that run at one time.
+pub fn several(setup: &Simulated, kernel: &str) -> Result<Measured> {
+    herd(setup, kernel)
+}
+
+fn cpus(setup: &Setup) -> u32 {
+    let asked = setup.asked.cpus.as_ref().and_then(|cpus| cpus.first());
+    asked.map_or(1, |cpus| *cpus as u32)
+}
+
+fn herd(setup: &Setup, kernel: &str) -> Result<Measured> {
+    let cpus = cpus(setup);
     let mut measured = Measured::default();
     let threads = setup.asked.numbers("threads").unwrap_or(THREADS.to_vec());
     let attacks = setup.asked.names("attack").unwrap_or(ATTACKS.map(str::to_string).to_vec());
     let attacks: Vec<&str> = ATTACKS
         .into_iter()
-        .filter(|attack| suffers(kernel, attack) && attacks.iter().any(|name| name == attack))
+        .filter(|attack| suffers(kernel, attack, cpus) && attacks.iter().any(|name| name == attack))
         .collect();
     let outcome = setup.boot_changed(EXPERIMENT.name, kernel, &mut |system| {
         lay_out(system, kernel);
+        spread(system, cpus);
         let numbers: Vec<String> = threads.iter().map(u64::to_string).collect();
         set(system, "threads", &numbers.join(" "));
         set(system, "attacks", &attacks.join(" "));
@@ -43,6 +63,18 @@ fn lay_out(system: &mut System, kernel: &str) {
     system.reservations.clear();
     for domain in &mut system.domains {
         domain.caps.retain(|cap| !matches!(cap.target, Target::Reservation(_)));
+    }
+}
+
+/// The herd's leader is on the second CPU, and its threads on all in turn.
+fn spread(system: &mut System, cpus: u32) {
+    if cpus == 1 {
+        return;
+    }
+    system.cpus = cpus;
+    system.locking = Some(LOCKING.to_string());
+    for domain in system.domains.iter_mut().filter(|domain| domain.name == EXPERIMENT.name) {
+        domain.cpu = 1;
     }
 }
 

@@ -57,6 +57,8 @@ fn what_was_recorded_of_other_sizes_is_refused() {
 #[test]
 fn the_tree_alone_has_attacks_by_reservations() {
     assert!(OF_TREE.iter().all(|attack| ATTACKS.contains(attack)));
-    assert!(OF_TREE.iter().all(|it| suffers(manifest::TREE, it) && !suffers("fastpath", it)));
-    assert!(suffers(SORTING, "queue") && !suffers(SORTING, "timers"));
+    assert!(OF_TREE.iter().all(|it| suffers(manifest::TREE, it, 1) && !suffers("fastpath", it, 1)));
+    assert!(OF_TREE.iter().all(|it| !suffers(manifest::TREE, it, 4)));
+    assert!(suffers(manifest::TREE, "timers", 4));
+    assert!(suffers(SORTING, "queue", 4) && !suffers(SORTING, "timers", 4));
 }

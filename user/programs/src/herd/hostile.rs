@@ -2,6 +2,7 @@
 
 use super::attack::ATTACKS;
 use super::{Control, EACH, MOST};
+use abi::call::Fact;
 use rt::thread::{self, Spec};
 use rt::{Env, Error, Slot, Wait};
 use rt::{cap, ipc, reservation, signal, system};
@@ -163,11 +164,13 @@ impl Herd {
         self.start_at(self.priority(number), number, work)
     }
 
-    /// Starts a thread of this priority.
+    /// Starts a thread of this priority, on the CPUs in turn.
     pub fn start_at(&self, priority: u64, number: usize, work: Work) -> Result<(), Error> {
         let (env, slot) = (&self.member.env, self.of(0, number));
         let spec = Spec { domain: Slot::NONE, priority, buffer: 0, handler: Slot::NONE };
-        thread::start(env, 1 + number, slot, spec, (work, number as u64))
+        thread::start(env, 1 + number, slot, spec, (work, number as u64))?;
+        let (cpus, _) = system::fact(Fact::Cpus)?;
+        if cpus > 1 { thread::migrate(slot, number as u64 % cpus) } else { Ok(()) }
     }
 
     /// Lets as many threads through the gate as there are.
