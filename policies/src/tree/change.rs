@@ -15,8 +15,8 @@ impl Tree<'_> {
     ///
     /// # Errors
     /// [`TreeError::Full`], [`TreeError::NoSuchNode`], [`TreeError::TooDeep`], and those of
-    /// [`Tree::set_share`]; [`TreeError::InvalidParameter`] also for a class of time partitions that
-    /// is not directly below the root of a CPU.
+    /// [`Tree::set_share`]; [`TreeError::InvalidParameter`] also for a class of time partitions
+    /// that is not directly below the root of a CPU.
     pub fn create(
         &mut self,
         parent: NodeId,
@@ -120,7 +120,8 @@ impl Tree<'_> {
     /// # Errors
     /// [`TreeError::InvalidParameter`]: the budget is below [`LEAST_PART`] or above the period,
     /// that is shorter than [`SHORTEST`] or longer than [`LONGEST`], or the node is a class of
-    /// service curves inside another one, or one of time partitions. [`TreeError::Overcommitted`], [`TreeError::NoSuchNode`].
+    /// service curves inside another one, or one of time partitions.
+    /// [`TreeError::Overcommitted`], [`TreeError::NoSuchNode`].
     pub fn set_budget(
         &mut self,
         at: NodeId,

@@ -35,8 +35,9 @@ impl Tree<'_> {
 
     /// Whether a node may be chosen before the leaf that its CPU runs, or as its equal: not if it
     /// is below that one in the root class. A decision is due as well if a miss that is no less
-    /// urgent than that leaf comes before the next one. Of a node of the shared class: whether any CPU is to
-    /// decide ([`Tree::take_asked`]). O(depth), and what [`Tree::pick`] says of the shared class.
+    /// urgent than that leaf comes before the next one. Of a node of the shared class: whether any
+    /// CPU is to decide ([`Tree::take_asked`]). O(depth), and what [`Tree::pick`] says of the shared
+    /// class.
     #[inline(always)]
     pub fn preempts(&mut self, node: NodeId) -> bool {
         if let Some((cpu, _)) = self.plain(node.0) {
@@ -66,8 +67,8 @@ impl Tree<'_> {
         rank <= runs || self.next_miss(cpu, runs).1 < until
     }
 
-    /// The rank below a CPU's root of a leaf that it runs: that of the class that all CPUs share, if
-    /// it is in that; behind all others, if it is none.
+    /// The rank below a CPU's root of a leaf that it runs: that of the class that all CPUs share,
+    /// if it is in that; behind all others, if it is none.
     pub(super) fn rank_of_running(&self, leaf: u32) -> u64 {
         if leaf == NIL {
             return NEVER;

@@ -53,8 +53,8 @@ pub fn create_leaf(slot: Slot, class: Slot, share: Share) -> Result<(), Error> {
 /// Creates a class of this policy in a class.
 ///
 /// # Errors
-/// As for [`create_leaf`]; [`Error::InvalidArgument`] also for time partitions anywhere but directly
-/// below the root of a CPU.
+/// As for [`create_leaf`]; [`Error::InvalidArgument`] also for time partitions anywhere but
+/// directly below the root of a CPU.
 pub fn create_class(slot: Slot, class: Slot, policy: Policy, share: Share) -> Result<(), Error> {
     create(slot, class, policy as u64, share)
 }

@@ -1009,7 +1009,7 @@ enum giusto_server {
  */
 #define GIUSTO_SHORTEST 100000
 
-/** The shortest window: windows are followed whatever runs. */
+/** The shortest window: its end takes a CPU's time from whatever is no more urgent. */
 #define GIUSTO_SHORTEST_WINDOW 500000
 
 /**

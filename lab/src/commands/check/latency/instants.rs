@@ -1,7 +1,7 @@
 //! Instants of the scheduling tree that may go before a thread's: budgets, windows, jobs, curves.
 //!
-//! Those that are no less urgent than the highest thread can all come at its instant. Each is a step
-//! of a decision, which is no longer than the longest stretch of a load of such classes.
+//! Those that are no less urgent than the highest thread can all come at its instant. Each is a
+//! step of a decision, which is no longer than the longest stretch of a load of such classes.
 
 use super::Term;
 use super::recorded::Recorded;
