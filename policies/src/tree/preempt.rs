@@ -36,8 +36,8 @@ impl Tree<'_> {
     /// Whether a node may be chosen before the leaf that its CPU runs, or as its equal: not if it
     /// is below that one in the root class. A decision is due as well if a miss that is no less
     /// urgent than that leaf comes before the next one. Of a node of the shared class: whether any
-    /// CPU is to decide ([`Tree::take_asked`]). O(depth), and what [`Tree::pick`] says of the shared
-    /// class.
+    /// CPU is to decide ([`Tree::take_asked`]). O(depth), and what [`Tree::pick`] says of the
+    /// shared class.
     #[inline(always)]
     pub fn preempts(&mut self, node: NodeId) -> bool {
         if let Some((cpu, _)) = self.plain(node.0) {
