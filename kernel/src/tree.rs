@@ -121,8 +121,6 @@ pub struct Trees<P: Port> {
     lends: Cell<bool>,
     /// How many nodes a change is to come of that makes them more urgent.
     to_come: Cell<u32>,
-    /// Whether there may be some, or one has moved, and no decision was made since.
-    followed: Cell<bool>,
 }
 
 /// How large a tree is.
@@ -160,7 +158,6 @@ impl<P: Port> Trees<P> {
             lent: Cell::new(0),
             lends: Cell::new(false),
             to_come: Cell::new(0),
-            followed: Cell::new(false),
         })
     }
 
@@ -200,7 +197,6 @@ impl<P: Port> Trees<P> {
             lent,
             lends: Cell::new(false),
             to_come: Cell::new(0),
-            followed: Cell::new(false),
         })
     }
 

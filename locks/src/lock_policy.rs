@@ -61,10 +61,7 @@ pub trait LockPolicy: 'static {
         None
     }
     /// Whether another CPU waits for the end of this section, which keeps all others out.
-    #[inline(always)]
-    fn is_waited_for(_shared: &Self::Shared, _local: &Self::Local) -> bool {
-        false
-    }
+    fn is_waited_for(shared: &Self::Shared, local: &Self::Local) -> bool;
     /// Begins a section.
     fn begin(shared: &Self::Shared, local: &Self::Local, kind: Kind) -> Handoff;
     /// Ends the section that began with the same arguments.
@@ -97,6 +94,10 @@ impl LockPolicy for Unlocked {
         assert!(cpus <= 1, "a kernel without locks cannot have {cpus} CPUs");
     }
     fn local(_cpu: usize) {}
+    #[inline(always)]
+    fn is_waited_for(_shared: &(), _local: &()) -> bool {
+        false
+    }
     #[inline(always)]
     fn begin(_shared: &(), _local: &(), _kind: Kind) -> Handoff {
         Handoff::NONE

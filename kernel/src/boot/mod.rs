@@ -10,6 +10,7 @@ use crate::arena::Arena;
 use crate::console::Console;
 use crate::cpu::{Cpu, Settings};
 use crate::events::Machine;
+use crate::followers::Followers;
 use crate::frames::FrameStack;
 use crate::kernel::Kernel;
 use crate::manage::futex::identity;
@@ -273,8 +274,10 @@ fn carve_cpus<P: Port>(
     arena: &mut Arena,
     count: usize,
 ) -> Option<Machine<P>> {
+    let sets = arena.slice(count, |_, _| Some(Followers::new()))?;
     let cpus = arena.slice(count, |arena, number| {
-        Some(cpu(kernel, archive, &Exclusive::of_boot(arena), number as u32))
+        let followers = &sets[if kernel.variant.tree { number } else { 0 }];
+        Some(cpu((kernel, archive), &Exclusive::of_boot(arena), number as u32, followers))
     })?;
     kernel.cpus.set(cpus);
     Some(Machine { kernel, cpu: cpus.first()? })
@@ -283,10 +286,10 @@ fn carve_cpus<P: Port>(
 /// A CPU with its idle thread.
 #[init]
 fn cpu<P: Port>(
-    kernel: &'static Kernel<P>,
-    archive: Archive,
+    (kernel, archive): (&'static Kernel<P>, Archive),
     all: &Exclusive<'_>,
     number: u32,
+    followers: &'static Followers<P>,
 ) -> Cpu<P> {
     let idle = kernel.threads.take(all, None);
     let thread = all.open(idle);
@@ -303,7 +306,7 @@ fn cpu<P: Port>(
     };
     let Settings { tick, slice, .. } = settings;
     assert!(tick > 0 && slice > 0, "the tick and the time slice must not be zero");
-    Cpu::new(number, idle, (kernel.port, &kernel.trees, &kernel.waits), settings)
+    Cpu::new(number, idle, (kernel.port, &kernel.trees, followers), settings)
 }
 
 /// Builds what the archive describes; threads become ready in the order of their records.

@@ -167,13 +167,13 @@ impl<S: System> Entry<S> {
     fn choose_in_tree(&self) -> bool {
         let mut must = false;
         loop {
-            if self.cpu.trees.decides_behind_followers() && !self.follow_waits(must) {
+            if self.cpu.followers.go_before_decision() && !self.follow_waits(must) {
                 return false;
             }
             if !self.choose() {
                 return false;
             }
-            must = self.cpu.trees.decides_behind_followers() && self.is_behind_followers();
+            must = self.cpu.followers.go_before_decision() && self.is_behind_followers();
             if !must {
                 return true;
             }
@@ -186,7 +186,7 @@ impl<S: System> Entry<S> {
     #[inline(never)]
     fn follow_waits(&self, must: bool) -> bool {
         let all = self.manage().follow_first(must);
-        self.cpu.trees.set_followed(self.cpu.waits.has_followers());
+        self.cpu.followers.before_decision.set(self.cpu.followers.any());
         if all {
             // The steps have asked for the decision that is made now.
             self.cpu.resched.set(false);
@@ -230,7 +230,7 @@ impl<S: System> Entry<S> {
             }
             return;
         }
-        if self.cpu.waits.has_followers() {
+        if self.cpu.followers.any() {
             self.manage().settle_behind_followers();
         } else {
             self.cpu.settle();

@@ -5,6 +5,7 @@
 use super::trains::home;
 use super::{live, tally};
 use crate::access::{Exclusive, Life, Ref};
+use crate::cpu::Cpu;
 use crate::events::Machine;
 use crate::leaf::LeafRef;
 use crate::manage::inherit::to_do;
@@ -46,13 +47,18 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
         }
     }
     let mut followers = 0u32;
-    let root = &machine.kernel.waits.followers;
-    Order::<_, ByFollower>::of(all, ByFollower).each(root, &mut |at: Ref<Thread<P>>| {
-        let what = all.open(at).inherit.to_do.get();
-        let lives = at.life() != Life::Vacant || what & !to_do::DESCRIBED == 0;
-        assert!(lives, "a destroyed thread is to follow a change");
-        followers += 1;
-    });
+    for cpu in with_followers(machine) {
+        Order::<_, ByFollower>::of(all, ByFollower).each(&cpu.followers.set, &mut |at| {
+            let inherit = &all.open(at).inherit;
+            let what = inherit.to_do.get();
+            let lives = at.life() != Life::Vacant || what & !to_do::DESCRIBED == 0;
+            assert!(lives, "a destroyed thread is to follow a change");
+            let on = machine.kernel.cpu(inherit.follows_on.get());
+            let listed = core::ptr::eq(on.followers, cpu.followers);
+            assert!(listed, "a thread follows on another CPU than it says");
+            followers += 1;
+        });
+    }
     let slots = (0..threads.size()).filter_map(|index| threads.get(index));
     let follows = slots.filter(|at| all.open(*at).inherit.follows());
     let marked = follows.count() as u32;
@@ -72,12 +78,33 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
     assert!(found.edges[0] == found.edges[1], "a turnstile leads to a thread that ignores it");
 }
 
+/// The CPUs that have followers of their own: where priorities order threads all have the same.
+fn with_followers<P: Port>(machine: Machine<P>) -> &'static [Cpu<P>] {
+    let cpus = machine.kernel.cpus.get();
+    if machine.kernel.variant.tree { cpus } else { &cpus[..1] }
+}
+
+/// Whether any thread is to follow a change of waits.
+pub(super) fn anyone_follows<P: Port>(machine: Machine<P>) -> bool {
+    with_followers(machine).iter().any(|cpu| cpu.followers.any())
+}
+
+/// The greatest key of what is to be followed on a CPU; -1: there is none.
+fn first_follower<P: Port>(cpu: &Cpu<P>, all: &Exclusive<'_>) -> i16 {
+    let followers = Order::<_, ByFollower>::of(all, ByFollower);
+    let first = followers.first(&cpu.followers.set);
+    first.map_or(-1, |first| followers.key(first).into())
+}
+
 /// The one CPU looks for threads up to the urgency of what is to be followed, or is to decide.
 fn highest<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
-    let followers = Order::<_, ByFollower>::of(all, ByFollower);
-    let first = followers.first(&machine.kernel.waits.followers);
-    let (cpu, urgency) = (machine.cpu, first.map_or(-1, |first| followers.key(first).into()));
-    assert!(urgency <= machine.kernel.waits.urgency(), "followers are more urgent than is known");
+    for cpu in with_followers(machine) {
+        let urgency = first_follower(cpu, all);
+        assert!(urgency <= cpu.followers.urgency(), "followers are more urgent than is known");
+        let decides = !cpu.followers.any() || cpu.followers.before_decision.get();
+        assert!(decides || !machine.kernel.variant.tree, "a decision does not look at followers");
+    }
+    let (cpu, urgency) = (machine.cpu, first_follower(machine.cpu, all));
     let bounded = P::SMP || machine.kernel.variant.tree || cpu.resched.get();
     assert!(bounded || urgency <= cpu.highest.get(), "followers are above what a CPU looks for");
 }
@@ -272,18 +299,17 @@ pub(super) fn queued_in<P: Port>(
     (thread, at): (Ref<Thread<P>>, u32),
 ) {
     let trees = &machine.kernel.trees;
-    let followers = Order::<_, ByFollower>::of(all, ByFollower);
-    let followed =
-        followers.first(&machine.kernel.waits.followers).map(|first| followers.key(first));
-    let key = |leaf| match trees.is_shared(leaf) {
-        true => u8::MAX,
-        false => trees.urgency_of(leaf).clamp(0, u8::MAX.into()) as u8,
-    };
-    let may = trees.may_use(all, thread, at) || followed >= Some(key(at));
+    let key = |leaf| trees.priority_on_cpu(leaf).clamp(0, u8::MAX.into());
+    // Along a wait of another CPU priorities alone are lent: that CPU may follow the change.
+    let own = machine.kernel.cpu(thread.cpu.get());
+    let others = with_followers(machine).iter().filter(|_| trees.is_plain(at));
+    let all_sets = others.chain([own]).map(|cpu| first_follower(cpu, all));
+    let followed = all_sets.max().unwrap_or(-1);
+    let may = trees.may_use(all, thread, at) || followed >= key(at);
     assert!(may, "a thread runs on time that is not its own or its caller's");
     let uses = trees.leaf_of(all, thread);
     let compares = trees.is_plain(at) && (trees.is_plain(uses) || trees.is_shared(uses));
-    let behind = compares && key(at) < key(uses) && followed < Some(key(uses));
+    let behind = compares && key(at) < key(uses) && followed < key(uses);
     assert!(!behind, "a thread waits in a less urgent leaf than it should be in");
 }
 
@@ -312,7 +338,7 @@ fn is_lent<P: Port>(machine: Machine<P>, all: &Exclusive<'_>, at: Ref<Thread<P>>
     }
     let is_lent = !lent.is_none();
     // Those that are to follow a change of waits have what was lent before.
-    let there = lent_here.is_some() && !machine.kernel.waits.has_followers();
+    let there = lent_here.is_some() && !anyone_follows(machine);
     assert!(!there || lender, "a thread is lent a leaf that no waiter has");
     is_lent
 }

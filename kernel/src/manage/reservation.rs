@@ -124,7 +124,7 @@ impl<P: Port> Manager<'_, P> {
             return self.set_monitor(own, at, args[2], [words[0], words[1]]);
         }
         let orders = args[1] == Setting::Share as u64;
-        if self.makes_room() || (orders && !self.follows_before()) {
+        if self.makes_room() || (orders && !self.follows_before(self.node(at))) {
             return Ok(Done::Preempted);
         }
         let class = self.all.open(at).class.get();
@@ -141,9 +141,11 @@ impl<P: Port> Manager<'_, P> {
         changed.map(|()| Done::Nothing)
     }
 
-    /// Whether no thread is to follow a change of waits any more.
-    fn follows_before(&self) -> bool {
-        !P::FUTEXES || self.follow_rest()
+    /// Whether no thread is to follow a change of waits any more on the CPU of a node. In the class
+    /// that all CPUs share none goes by what is to change.
+    fn follows_before(&self, node: NodeId) -> bool {
+        let home = self.kernel.trees.leaf(node.0).home().and_then(Home::cpu);
+        !P::FUTEXES || home.is_none_or(|cpu| self.follow_rest(self.kernel.cpu(cpu)))
     }
 
     /// Only bits that the caller may signal itself are signalled.
@@ -269,7 +271,7 @@ impl<P: Port> Manager<'_, P> {
         let at = self.reservation(own, args[0], Rights::CONTROL)?;
         let class = self.reservation(own, args[1], Rights::DIVIDE)?;
         let share = Share::decode(args[2], self.words(me)).ok_or(Error::InvalidArgument)?;
-        if self.makes_room() || !self.follows_before() {
+        if self.makes_room() || !self.follows_before(self.node(at)) {
             return Ok(Done::Preempted);
         }
         let (node, above) = (self.node(at), self.node(class));

@@ -205,6 +205,8 @@ pub struct Inherit<P: Port> {
     pub turnstile: Turnstile<P>,
     /// What it is to do, to follow a change of waits.
     pub to_do: Cell<u8>,
+    /// The CPU among whose followers it is, while it is to follow one.
+    pub follows_on: Cell<u32>,
     /// What the last search that has come to it knows of it.
     pub searched: Searched<P>,
     place: Place<Thread<P>>,
@@ -233,6 +235,7 @@ impl<P: Port> Inherit<P> {
             serves: Cell::new(0),
             turnstile,
             to_do: Cell::new(0),
+            follows_on: Cell::new(0),
             searched: Searched::new(),
             place: Place::new(),
             follows: Place::new(),

@@ -31,7 +31,7 @@ impl<P: Port> Cpu<P> {
     #[inline(always)]
     fn know_highest(&self, chosen: Ref<Thread<P>>) {
         self.highest.set(chosen.priority.get());
-        if self.waits.has_followers() {
+        if self.followers.any() {
             self.know_followers(chosen.priority.get());
         }
     }
@@ -41,7 +41,7 @@ impl<P: Port> Cpu<P> {
     #[cold]
     #[inline(never)]
     fn know_followers(&self, priority: i16) {
-        let urgency = self.waits.urgency();
+        let urgency = self.followers.urgency();
         self.highest.set(priority.max(urgency));
         if priority <= urgency {
             self.chosen_behind.set(true);

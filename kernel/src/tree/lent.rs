@@ -74,21 +74,20 @@ impl<P: Port> Trees<P> {
         self.with(|tree| tree.compare_urgency(NodeId(one), NodeId(other))).flatten()
     }
 
+    /// The greatest priority of what a CPU may run, also of the class that all share; -1: nothing
+    /// is ready.
+    pub fn highest_of_all(&self, cpu: u32) -> i16 {
+        self.with(|tree| tree.highest_of_all(cpu as usize)).flatten().unwrap_or(-1)
+    }
+
+    /// The priority that a leaf has on its CPU, or the class that all CPUs share on each.
+    pub fn priority_on_cpu(&self, leaf: u32) -> i16 {
+        self.with(|tree| tree.priority_on_cpu(NodeId(leaf))).unwrap_or(0)
+    }
+
     /// The greatest priority of what is ready below the root of a CPU; -1: nothing is.
     pub fn highest_ready(&self, cpu: u32) -> i16 {
         self.with(|tree| tree.highest_ready(cpu as usize)).flatten().unwrap_or(-1)
-    }
-
-    /// Threads are to follow a change of waits before the decision, or one has moved as it did:
-    /// interrupts are polled before that. Or all of it is done.
-    pub fn set_followed(&self, followed: bool) {
-        self.followed.set(followed);
-    }
-
-    /// Whether threads are to follow a change of waits before the decision, or one has just moved.
-    #[inline(always)]
-    pub fn decides_behind_followers(&self) -> bool {
-        P::TREE && P::FUTEXES && self.followed.get()
     }
 
     /// How many classes a leaf is below.

@@ -80,6 +80,9 @@ impl LockPolicy for Nothing {
     type CachePadding = ();
     fn shared(_: usize) {}
     fn local(_: usize) {}
+    fn is_waited_for(_: &(), _: &()) -> bool {
+        false
+    }
     fn begin(_: &(), _: &(), _: crate::Kind) -> crate::Handoff {
         crate::Handoff::NONE
     }

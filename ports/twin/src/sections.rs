@@ -56,6 +56,11 @@ impl<G: LockPolicy> LockPolicy for Timed<G> {
     }
 
     #[inline(always)]
+    fn is_waited_for(shared: &G::Shared, local: &G::Local) -> bool {
+        G::is_waited_for(shared, local)
+    }
+
+    #[inline(always)]
     fn begin(shared: &G::Shared, local: &G::Local, kind: Kind) -> Handoff {
         let handoff = G::begin(shared, local, kind);
         Hardware::current().section_begins(handoff);

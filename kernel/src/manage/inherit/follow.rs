@@ -13,6 +13,11 @@
 //! by the urgency of what has changed for them. A CPU on its way out of the kernel takes their
 //! steps before it decides, but not those that are less urgent than all that it may run: so waits
 //! do not delay the threads above them, and no thread runs by what has changed already.
+//!
+//! In a tree each CPU has its own followers, and their keys are places below its root. A thread
+//! that can run, or that one of its own CPU lends to, follows on that CPU. One that waits, and that
+//! another CPU's thread lends to, follows on the CPU that has got so far along the waits: the
+//! thread whose wait it is could not run there either while that CPU runs what is more urgent.
 
 use super::chain::{Ends, key};
 use crate::access::Ref;
@@ -70,67 +75,146 @@ impl<P: Port> Manager<'_, P> {
     /// Takes both steps of a thread, but no longer than no interrupt is pending; the second one if
     /// it is to move at once.
     fn follow_now(&self, at: Ref<Thread<P>>, moves: bool) {
+        let cpu = self.cpu_of(at);
         if self.cpu.poll(point::CALL) {
-            return self.follow_later(at, to_do::LENT | to_do::OWN, self.key_of_change(at));
+            let key = self.key_of_change(at);
+            return self.follow_on((cpu, true), at, to_do::LENT | to_do::OWN, key);
         }
-        let Some(works) = self.lend_anew(at, true).filter(|works| works.queued()) else { return };
+        let works = self.lend_anew(at, true, (cpu, self.key_of(at)));
+        let Some(works) = works.filter(|works| works.queued()) else { return };
         if !moves || self.cpu.poll(point::CALL) {
-            return self.follow_later(works, to_do::PLACE, self.key_of_change(at));
+            let key = self.key_of_change(at);
+            return self.follow_on((self.cpu_of(works), true), works, to_do::PLACE, key);
         }
         self.move_to_leaf(works);
-        self.kernel.trees.set_followed(true);
+        self.cpu.followers.before_decision.set(true);
     }
 
     /// The greatest key that a change of what a thread has may concern, beside those of its leaves
     /// until it follows. Without waits and calls it is that of what the thread is to use, also what
     /// its callers are lent: other CPUs, on which what is more urgent runs, are not interrupted for
-    /// that. A leaf that all CPUs share has no key that compares with others.
+    /// that.
     fn key_of_change(&self, at: Ref<Thread<P>>) -> u8 {
         let (inherit, trees) = (&self.all.open(at).inherit, &self.kernel.trees);
-        let uses = trees.leaf_of(&self.all, at);
-        let used = at.queued().then(|| at.leaf.get(&self.all));
-        let is_shared = used.into_iter().chain([uses]).any(|leaf| trees.is_shared(leaf));
         let waits = inherit.waits.get().is_some() || inherit.is_awaited();
-        let reaches = waits || is_shared || self.server_of(at).is_some();
-        if reaches { u8::MAX } else { key(trees.urgency_of(uses)) }
+        let reaches = waits || self.server_of(at).is_some();
+        if reaches { u8::MAX } else { key(trees.priority_on_cpu(trees.leaf_of(&self.all, at))) }
     }
 
-    /// Threads follow that something of this key at most waits for them no longer.
-    pub(super) fn follow_all(&self, ends: Ends<P>, key: u8) {
-        ends.into_iter().flatten().for_each(|end| self.follow_later(end, to_do::LENT, key));
+    /// Threads follow that something of this key at most waits for them no longer: this thread,
+    /// which has lent to them.
+    pub(super) fn follow_all(&self, ends: Ends<P>, (lender, key): (Ref<Thread<P>>, u8)) {
+        let found = (self.cpu_of(lender), key);
+        ends.into_iter().flatten().for_each(|to| self.follow_lender(to, (lender, key), found));
     }
 
-    /// A thread is a follower of a change of what has this key at most, before or behind it.
+    /// A thread follows that what another one lends it is another leaf: of this key at most, before
+    /// and behind that, on that one's CPU. It was found on a CPU, by a step of this key there.
+    fn follow_lender(
+        &self,
+        to: Ref<Thread<P>>,
+        (lender, key): (Ref<Thread<P>>, u8),
+        found: (&'static Cpu<P>, u8),
+    ) {
+        let cpu = self.follows_on(to, found.0);
+        let is_of_lender = cpu.is_same(self.cpu_of(lender));
+        let key = if is_of_lender {
+            key
+        } else if cpu.is_same(found.0) {
+            found.1
+        } else {
+            // Priorities alone are lent to other CPUs.
+            let trees = &self.kernel.trees;
+            let lent = (trees.lends_on(&self.all, lender), lender.cpu.get());
+            let lent = trees.lent_from(&self.all, lent, to);
+            lent.map_or(0, |leaf| self::key(trees.priority_on_cpu(leaf)))
+        };
+        self.follow_on((cpu, is_of_lender), to, to_do::LENT, key);
+    }
+
+    /// The CPU on which a thread is to follow a change that was found on this one.
+    fn follows_on(&self, at: Ref<Thread<P>>, found: &'static Cpu<P>) -> &'static Cpu<P> {
+        let (own, thread) = (self.cpu_of(at), self.all.open(at));
+        if !P::SMP || thread.runnable() || found.is_same(own) {
+            return own;
+        }
+        match thread.inherit.follows() {
+            true => self.kernel.cpu(thread.inherit.follows_on.get()),
+            false => found,
+        }
+    }
+
+    /// A thread is a follower of a change of what has this key at most, before or behind it. What
+    /// is described in a slot follows where its first waiter belongs, unless the slot's thread
+    /// follows elsewhere already.
     pub(super) fn follow_later(&self, at: Ref<Thread<P>>, what: u8, key: u8) {
         let inherit = &self.all.open(at).inherit;
-        let (followers, all) = (self.followers(), &self.kernel.waits.followers);
-        inherit.to_do.set(inherit.to_do.get() | what);
-        let (cpu, tree) = (self.cpu_of(at), self.kernel.variant.tree);
-        let key = if tree { key.max(self.key_of_leaves(at)) } else { key };
-        self.kernel.waits.raise(key.into());
-        if !inherit.follows() {
-            followers.insert(all, at, key);
+        let cpu = if !P::SMP || what & to_do::ITSELF != 0 {
+            self.follows_on(at, self.cpu)
+        } else if inherit.follows() {
+            self.kernel.cpu(inherit.follows_on.get())
+        } else {
+            let first = self.waiters().first(&inherit.turnstile.waiters);
+            first.map_or(self.cpu, |first| self.cpu_of(first))
+        };
+        self.follow_on((cpu, true), at, what, key);
+    }
+
+    /// The same on a CPU, which is to decide anew if it runs nothing more urgent, and also if it
+    /// runs `equals`.
+    fn follow_on(
+        &self,
+        (cpu, equals): (&'static Cpu<P>, bool),
+        at: Ref<Thread<P>>,
+        what: u8,
+        mut key: u8,
+    ) {
+        let inherit = &self.all.open(at).inherit;
+        let (followers, set) = (self.followers(), &cpu.followers.set);
+        let (own, tree) = (self.cpu_of(at), self.kernel.variant.tree);
+        if tree && own.is_same(cpu) {
+            key = key.max(self.key_of_leaves(at));
+        }
+        let what = inherit.to_do.get() | what;
+        if inherit.follows() && followers.key(at) >= key && self.is_follower_of(at, cpu) {
+            inherit.to_do.set(what);
+        } else {
+            if inherit.follows() {
+                key = key.max(followers.key(at));
+                self.end_following(at, u8::MAX);
+            }
+            inherit.to_do.set(what);
+            inherit.follows_on.set(cpu.number);
+            followers.insert(set, at, key);
             self.kernel.trees.begins_to_follow();
-        } else if followers.key(at) < key {
-            followers.rekey(all, at, key);
         }
-        self.kernel.trees.set_followed(true);
-        self.cpu.resched.set(true);
+        cpu.followers.raise(key.into());
+        cpu.followers.before_decision.set(true);
         if !tree {
-            cpu.raise(key.into());
+            own.raise(key.into());
         }
-        // A CPU that may run what is more urgent follows when it decides. By priorities this one
-        // takes the steps on its way out, or asks one that runs nothing above them: else a thread
-        // could interrupt CPUs that run its equals as often as it waits.
-        if tree && !self.cpu.is_same(cpu) && self.runs_on_cpu(cpu) <= key {
+        // By priorities this CPU takes the steps on its way out, or asks one that runs nothing
+        // above them: else a thread could interrupt CPUs that run its equals as often as it waits.
+        if !tree || self.cpu.is_same(cpu) {
+            return self.cpu.resched.set(true);
+        }
+        // One that may run what is more urgent follows when it decides.
+        let runs = self.runs_on_cpu(cpu);
+        if runs < key || (equals && runs == key) || cpu.current.get() == at {
             self.cpu.ask_for_decision(cpu);
         }
+    }
+
+    /// Whether a thread is among the followers of this CPU.
+    fn is_follower_of(&self, at: Ref<Thread<P>>, cpu: &Cpu<P>) -> bool {
+        let follows_on = self.all.open(at).inherit.follows_on.get();
+        !P::SMP || core::ptr::eq(self.kernel.cpu(follows_on).followers, cpu.followers)
     }
 
     /// The key of the most urgent that another CPU runs.
     fn runs_on_cpu(&self, cpu: &Cpu<P>) -> u8 {
         key(match self.kernel.variant.tree {
-            true => self.kernel.trees.highest_ready(cpu.number),
+            true => self.kernel.trees.highest_of_all(cpu.number),
             false => cpu.current.get().priority.get(),
         })
     }
@@ -153,18 +237,18 @@ impl<P: Port> Manager<'_, P> {
         let lent = trees.home_of(lent).map(|_| lent.node);
         let used = at.queued().then(|| at.leaf.get(&self.all));
         let used = used.filter(|used| Some(*used) != lent);
-        let keys = [lent, used].into_iter().flatten().map(|leaf| key(trees.urgency_of(leaf)));
+        let keys = [lent, used].into_iter().flatten().map(|leaf| key(trees.priority_on_cpu(leaf)));
         keys.max().unwrap_or(0)
     }
 
-    /// Takes a step of a follower, of a change of what has this key at most: its own one first. No
-    /// mark is held here while another step of the same thread may be taken inside.
-    fn follow(&self, at: Ref<Thread<P>>, key: u8) {
+    /// Takes a step of a follower of a CPU, of a change of what has this key at most: its own one
+    /// first. No mark is held here while another step of the same thread may be taken inside.
+    fn follow(&self, at: Ref<Thread<P>>, (cpu, key): (&'static Cpu<P>, u8)) {
         let what = self.end_following(at, to_do::ITSELF);
         if what == 0 {
             let what = self.end_following(at, to_do::DESCRIBED);
             if what & to_do::RINGS != 0 && !self.look_again(at) {
-                return self.follow_later(at, what, key);
+                return self.follow_on((cpu, true), at, what, key);
             }
             return self.propagate_to(self.reorder(at));
         }
@@ -174,10 +258,12 @@ impl<P: Port> Manager<'_, P> {
         if what & (to_do::LENT | to_do::OWN) == 0 {
             return self.move_to_leaf(at);
         }
-        let works = self.lend_anew(at, what & to_do::OWN != 0);
+        let works = self.lend_anew(at, what & to_do::OWN != 0, (cpu, key));
         let also = (what & to_do::PLACE != 0).then_some(at);
         for at in [works, also].into_iter().flatten().filter(|at| at.queued()) {
-            self.follow_later(at, to_do::PLACE, key);
+            let own = self.cpu_of(at);
+            let is_same = own.is_same(cpu);
+            self.follow_on((own, is_same), at, to_do::PLACE, if is_same { key } else { 0 });
         }
     }
 
@@ -186,9 +272,14 @@ impl<P: Port> Manager<'_, P> {
         (self.kernel.variant.events.caller_changed)(self.cpu, self.cpu_of(at), at);
     }
 
-    /// A thread is lent what it is to be, and lends that on. The one that works for it in the end,
-    /// and may use another leaf now; `None`: nothing has changed.
-    fn lend_anew(&self, at: Ref<Thread<P>>, own_changed: bool) -> Option<Ref<Thread<P>>> {
+    /// A thread is lent what it is to be, and lends that on, by a step of this key on a CPU. The
+    /// one that works for it in the end, and may use another leaf now; `None`: nothing has changed.
+    fn lend_anew(
+        &self,
+        at: Ref<Thread<P>>,
+        own_changed: bool,
+        found: (&'static Cpu<P>, u8),
+    ) -> Option<Ref<Thread<P>>> {
         let what = self.end_following(at, to_do::LENT | to_do::OWN);
         let own_changed = what & to_do::OWN != 0 || own_changed;
         let before = at.lent.get(&self.all);
@@ -196,26 +287,31 @@ impl<P: Port> Manager<'_, P> {
         if !own_changed && at.lent.get(&self.all) == before {
             return None;
         }
-        self.lend_on(at);
-        Some(self.follow_calls(at, own_changed))
+        self.lend_on(at, found);
+        Some(self.follow_calls(at, own_changed, found))
     }
 
     /// Follows the calls of a thread to the one that works for it in the end.
-    fn follow_calls(&self, at: Ref<Thread<P>>, own_changed: bool) -> Ref<Thread<P>> {
+    fn follow_calls(
+        &self,
+        at: Ref<Thread<P>>,
+        own_changed: bool,
+        found: (&'static Cpu<P>, u8),
+    ) -> Ref<Thread<P>> {
         let mut works = at;
         for _ in 0..DONATIONS {
             let Some(server) = self.server_of(works) else { break };
             works = server;
             // It has what its callers have, but not what these are lent.
             if own_changed {
-                self.lend_on(works);
+                self.lend_on(works, found);
             }
         }
         works
     }
 
     /// What a waiter lends may have changed.
-    fn lend_on(&self, at: Ref<Thread<P>>) {
+    fn lend_on(&self, at: Ref<Thread<P>>, found: (&'static Cpu<P>, u8)) {
         let Some(next) = self.all.open(at).inherit.waits.get() else { return };
         let (key, turnstile) = (key(self.urgency(at)), self.turnstile(next));
         let before = self.waiters().key(at);
@@ -223,7 +319,8 @@ impl<P: Port> Manager<'_, P> {
             self.waiters().rekey(&turnstile.waiters, at, key);
         }
         self.reorder(next);
-        turnstile.lent_to().for_each(|to| self.follow_later(to, to_do::LENT, key.max(before)));
+        let lends = (at, key.max(before));
+        turnstile.lent_to().for_each(|to| self.follow_lender(to, lends, found));
     }
 
     /// A thread is no follower any more that is to do any of this. What of it it was to do.
@@ -232,7 +329,8 @@ impl<P: Port> Manager<'_, P> {
         let what = inherit.to_do.get();
         inherit.to_do.set(what & !any);
         if what & !any == 0 && inherit.follows() {
-            self.followers().remove(&self.kernel.waits.followers, at);
+            let cpu = if P::SMP { self.kernel.cpu(inherit.follows_on.get()) } else { self.cpu };
+            self.followers().remove(&cpu.followers.set, at);
             self.kernel.trees.ends_to_follow();
         }
         what & any
@@ -245,9 +343,9 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
-    /// The key of the most urgent change that is to be followed, if any is.
-    pub(crate) fn first_follower(&self) -> Option<(Ref<Thread<P>>, u8)> {
-        let first = self.followers().first(&self.kernel.waits.followers)?;
+    /// The key of the most urgent change that is to be followed on a CPU, if any is.
+    fn first_follower(&self, cpu: &Cpu<P>) -> Option<(Ref<Thread<P>>, u8)> {
+        let first = self.followers().first(&cpu.followers.set)?;
         Some((first, self.followers().key(first)))
     }
 
@@ -295,7 +393,7 @@ impl<P: Port> Manager<'_, P> {
             self.cpu.steps.set(0);
         }
         loop {
-            let Some((first, urgency)) = self.first_follower() else {
+            let Some((first, urgency)) = self.first_follower(self.cpu) else {
                 return !self.cpu.leaves_decision();
             };
             if !must && self.may_run() > urgency {
@@ -306,7 +404,7 @@ impl<P: Port> Manager<'_, P> {
                 return false;
             }
             must = false;
-            self.follow(first, urgency);
+            self.follow(first, (self.cpu, urgency));
             if P::SMP && self.cpu.takes_a_step(self.kernel) {
                 self.cpu.send_ipi(self.cpu);
                 return false;
@@ -317,7 +415,7 @@ impl<P: Port> Manager<'_, P> {
     /// The key of the most urgent that this CPU may run.
     fn may_run(&self) -> u8 {
         match self.kernel.variant.tree {
-            true => key(self.kernel.trees.highest_ready(self.cpu.number)),
+            true => key(self.kernel.trees.highest_of_all(self.cpu.number)),
             false => key(self.cpu.highest.get().max(self.cpu.next.get().priority.get())),
         }
     }
@@ -327,7 +425,7 @@ impl<P: Port> Manager<'_, P> {
     /// Other CPUs are not let in, else a thread there could have more to be followed each time.
     #[inline(always)]
     pub(super) fn follow_to(&self, at: Ref<Thread<P>>) -> bool {
-        !self.kernel.waits.has_followers() || self.follow_as_urgent(at)
+        !self.cpu.followers.any() || self.follow_as_urgent(at)
     }
 
     #[cold]
@@ -335,13 +433,13 @@ impl<P: Port> Manager<'_, P> {
     fn follow_as_urgent(&self, at: Ref<Thread<P>>) -> bool {
         loop {
             let head = self.waiters().first(&self.turnstile(at).waiters);
-            let (Some(head), Some((first, urgency))) = (head, self.first_follower()) else {
+            let (Some(head), Some((first, urgency))) = (head, self.first_follower(self.cpu)) else {
                 return true;
             };
             if urgency < self.waiters().key(head) {
                 return true;
             }
-            self.follow(first, urgency);
+            self.follow(first, (self.cpu, urgency));
             if self.makes_room() {
                 return false;
             }
@@ -357,16 +455,16 @@ impl<P: Port> Manager<'_, P> {
         if !self.kernel.variant.senders.by_priority {
             return false;
         }
-        let first = self.first_follower().filter(|(_, urgency)| *urgency >= key(priority));
-        first.into_iter().for_each(|(first, urgency)| self.follow(first, urgency));
+        let first = self.first_follower(self.cpu).filter(|(_, urgency)| *urgency >= key(priority));
+        first.into_iter().for_each(|(first, urgency)| self.follow(first, (self.cpu, urgency)));
         first.is_some()
     }
 
-    /// Before the priority of a leaf or a class changes: all steps, since they are in the order of
-    /// priorities of before. False: not all, an interrupt is pending.
-    pub(in crate::manage) fn follow_rest(&self) -> bool {
-        while let Some((first, urgency)) = self.first_follower() {
-            self.follow(first, urgency);
+    /// Before the priority of a leaf or a class of a CPU changes: all steps there, since they are in
+    /// the order of priorities of before. False: not all, an interrupt is pending.
+    pub(in crate::manage) fn follow_rest(&self, cpu: &'static Cpu<P>) -> bool {
+        while let Some((first, urgency)) = self.first_follower(cpu) {
+            self.follow(first, (cpu, urgency));
             if self.makes_room() {
                 return false;
             }
@@ -376,10 +474,10 @@ impl<P: Port> Manager<'_, P> {
 
     /// Whether the thread that was chosen is not above all that is to be followed.
     pub(crate) fn is_behind_followers(&self, chosen: Ref<Thread<P>>) -> bool {
-        let Some((_, urgency)) = self.first_follower() else { return false };
-        self.kernel.waits.know(urgency.into());
+        let Some((_, urgency)) = self.first_follower(self.cpu) else { return false };
+        self.cpu.followers.know(urgency.into());
         let runs = match self.kernel.variant.tree {
-            true => self.kernel.trees.urgency_of(chosen.leaf.get(&self.all)),
+            true => self.kernel.trees.priority_on_cpu(chosen.leaf.get(&self.all)),
             false => chosen.priority.get(),
         };
         chosen == self.cpu.idle || key(runs) <= urgency

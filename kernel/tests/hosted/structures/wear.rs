@@ -15,6 +15,7 @@ use kernel::boot;
 use kernel::console::Console;
 use kernel::cpu::{Cpu, Settings};
 use kernel::events::Machine;
+use kernel::followers::Followers;
 use kernel::frames::FrameStack;
 use kernel::hidden::Key;
 use kernel::kernel::Kernel;
@@ -82,7 +83,8 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
     body(idle).base_priority.set(&whole(), -1);
     body(idle).mark(flag::FULL);
     let settings = Settings { tick: TICK, slice: SLICE as u32, eager: false, lazy_dequeues: 16 };
-    let cpu = arena.one(Cpu::new(0, idle, (host, &kernel.trees, &kernel.waits), settings))?;
+    let followers = arena.one(Followers::new())?;
+    let cpu = arena.one(Cpu::new(0, idle, (host, &kernel.trees, followers), settings))?;
     kernel.cpus.set(core::slice::from_ref(cpu));
     Some(Machine { kernel, cpu })
 }
