@@ -67,6 +67,7 @@ Examples:
   ./giusto profile udpserver
   ./giusto profile udpserver --kernel strict-eager --flame out.svg
   ./giusto profile worst --exact              whose the longest section is
+  ./giusto profile stress --exact             the same for each of four CPUs
   ./giusto profile udpserver --event branches";
 
 const CHECK_EXAMPLES: &str = "\
@@ -400,7 +401,7 @@ pub struct Profile {
     #[arg(long, value_name = "FILE", value_parser = flame)]
     pub flame: Option<PathBuf>,
     /// Instead of samples: who executed what in the longest section with interrupts off and in
-    /// the worst wake-up, instruction by instruction.
+    /// the worst wake-up of each CPU, instruction by instruction.
     #[arg(long)]
     pub exact: bool,
     /// Count all events of this kind instead, with --exact those there: instructions, branches,

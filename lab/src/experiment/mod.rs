@@ -50,7 +50,7 @@ pub use listed::{EVERYWHERE, Listed, Session};
 pub use measured::Measured;
 pub use profile::round_trip_by_samples;
 pub use run::{is_listed, run};
-pub use sections::longest_section;
+pub use sections::bounded_parts;
 pub use setup::{Asked, Boots, Computing, Emulated, Hardware, Setup, Simulated};
 
 use anyhow::Result;

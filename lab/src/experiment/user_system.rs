@@ -81,12 +81,21 @@ pub fn check(system: &System, kernels: &[String]) -> Result<()> {
             "a user's system is measured on one CPU without a lock; `{name}` has {has}"
         )));
     }
-    if system.trace.is_some() {
-        return Err(usage(format!(
-            "the manifest of `{name}` has a trace of its own: take it out to measure the system"
-        )));
+    has_no_trace(system)
+}
+
+/// Refuses a system that has a trace of its own.
+///
+/// # Errors
+/// It has one.
+pub fn has_no_trace(system: &System) -> Result<()> {
+    match &system.trace {
+        None => Ok(()),
+        Some(_) => Err(usage(format!(
+            "the manifest of `{}` has a trace of its own: take it out to measure the system",
+            system.name
+        ))),
     }
-    Ok(())
 }
 
 /// A run with its trace.

@@ -48,7 +48,7 @@ pub use locks::{LockUse, locks, locks_table};
 pub use names::{Introduction, Names, Place};
 pub use overheads::{
     KernelTime, Kind, Overhead, Overheads, Statistics, Unpolled, kernel_times, kernel_times_table,
-    overheads, unpolled,
+    overheads, unpolled, unpolled_parts,
 };
 pub use perfetto::perfetto;
 pub use reservations::Reservation;

@@ -73,7 +73,7 @@ pub fn first_late(traces: &Traces, names: &Names, threshold: u64) -> Option<Blam
 /// Why a wake-up took what it took.
 pub fn explained(traces: &Traces, names: &Names, wake_up: &WakeUp) -> Option<Blame> {
     let WakeUp { sample, cpu, .. } = *wake_up;
-    let trace = traces.each.iter().find(|trace| trace.cpu == cpu)?;
+    let trace = traces.of(cpu)?;
     // A CPU's own trace introduces only the threads that were made there.
     let made = traces.all.moments.iter().filter(|moment| moment.event == Event::Thread);
     let introduction = |moment: &crate::Moment| Introduction {

@@ -9,7 +9,7 @@ use crate::failure::Verdict;
 use crate::image::{self, Images};
 use crate::machine::{Boot, Machine};
 use crate::output;
-use crate::profile::exact::{self, Event, Part};
+use crate::profile::exact::{self, Event, Others, Part, WAITING};
 use crate::profile::{Profile, Row, folded, line};
 use crate::progress::Step;
 use abi::trace::Keep;
@@ -21,7 +21,7 @@ use std::time::Duration;
 /// Bytes of the trace in which the longest section and the worst wake-up are found.
 const TRACE: u64 = 32 << 20;
 
-/// Shows who executed what in the longest section and in the worst wake-up.
+/// Shows who executed what in the longest section and in the worst wake-up of each CPU.
 pub fn worst(
     asked: &cli::Profile,
     machine: &'static dyn Machine,
@@ -29,7 +29,7 @@ pub fn worst(
     event: Event,
     as_json: bool,
 ) -> Result<Verdict> {
-    user_system::check(&system, &[])?;
+    user_system::has_no_trace(&system)?;
     let names = names(&system);
     let memory = system.add_trace(TRACE, Keep::First);
     let images = image::build_for(machine, &system)?;
@@ -71,21 +71,31 @@ fn boot<'a>(
         .timeout(Duration::from_secs(asked.timeout))
 }
 
-/// The stacks of a stretch, below its title.
+/// The stacks of a stretch, below its title and, where there are several CPUs, its own.
 fn stacks(part: &Part) -> Vec<String> {
+    let cpu = part.others.map(|_| format!("CPU {}", part.stretch.cpu));
     let title = part.stretch.what.title().to_string();
     let rows = part.tally.stacks.iter();
-    rows.map(|(stack, count)| line([&title].into_iter().chain(stack), *count)).collect()
+    let stack = |stack| cpu.iter().chain([&title]).chain(stack);
+    rows.map(|(functions, count)| line(stack(functions), *count)).collect()
 }
 
 fn document(part: &Part) -> serde_json::Value {
-    json!({
+    let (idled, unseen) = if part.idled { (part.before, 0) } else { (0, part.before) };
+    let mut document = json!({
         "stretch": part.stretch,
-        "before_idling": part.before,
+        "before_idling": idled,
         "counted": part.tally.all(),
         "writing_the_trace": part.tally.trace,
         "functions": part.tally.rows(),
-    })
+    });
+    if unseen > 0 {
+        document["not_recorded"] = unseen.into();
+    }
+    if let Some(others) = part.others {
+        document["other_cpus"] = json!(others);
+    }
+    document
 }
 
 fn show(part: &Part, event: Event) {
@@ -108,12 +118,23 @@ fn show(part: &Part, event: Event) {
         output::line(format_args!("and {rest} further functions; --json has all"));
     }
     let all = part.tally.all();
-    let before = match part.before {
-        0 => String::new(),
-        steps => format!("; behind {steps} steps, after which the CPU idled"),
+    let before = match (part.before, part.idled) {
+        (0, _) => String::new(),
+        (steps, true) => format!("; behind {steps} steps, after which the CPU idled"),
+        (steps, false) => format!("; behind {steps} steps, whose instructions are not recorded"),
+    };
+    let waiting = match rows.iter().find(|row| row.function == WAITING) {
+        Some(row) => format!(" and {} to wait for the kernel's lock", row.own),
+        None => String::new(),
+    };
+    let others = match part.others {
+        Some(Others { steps: steps @ 1.., while_waiting }) => {
+            format!("; other CPUs had {steps} steps, {while_waiting} of them during such a wait")
+        }
+        _ => String::new(),
     };
     output::line(format_args!(
-        "{all} {}, {} of them to write the trace{before}\n",
+        "{all} {}, {} of them to write the trace{waiting}{before}{others}\n",
         event.name(),
         part.tally.trace
     ));

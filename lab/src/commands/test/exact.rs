@@ -8,7 +8,7 @@ use crate::commands::trace::names;
 use crate::experiment::{self, Asked, Session};
 use crate::image::{self, Extra};
 use crate::machine::{Boot, EMULATOR};
-use crate::profile::exact::{self, Event, Part, TRIALS};
+use crate::profile::exact::{self, Event, Part, TRIALS, WAITING, What};
 use crate::systems;
 use abi::trace::Keep;
 use anyhow::{Context, Result, ensure};
@@ -23,7 +23,11 @@ const TRACE: u64 = 32 << 20;
 /// The experiments that measure the stretches of a profile, with their metrics.
 const MEASURED: [(&str, &str); 2] = [("sections", "longest"), ("latency", WAKE_UP_WORST)];
 
-/// One job, for all kernels of the usual image, and one for the kernel that has another.
+/// A system in which several CPUs wait for the kernel's lock, and the first one for timers.
+const SEVERAL: &str = "cross";
+
+/// One job, for all kernels of the usual image, one for the kernel that has another, and one for
+/// several CPUs.
 pub fn jobs() -> Vec<Job> {
     let job = |name: &str, builds, kernels: &'static [&'static str]| {
         let name = format!("exact profiles agree with traces {name}");
@@ -34,6 +38,9 @@ pub fn jobs() -> Vec<Job> {
     vec![
         job("under all kernels of an image", Builds::Image(machine, extra), &manifest::KERNELS),
         job("under tree", Builds::Tree(machine, extra), &[TREE]),
+        Job::new(Group::Target, "exact profiles tell CPUs apart", |_| apart())
+            .builds(Builds::Image(machine, Some(Extra::SeveralTraced)))
+            .seconds(4.0),
     ]
 }
 
@@ -46,16 +53,8 @@ fn agrees(kernel: &str) -> Result<()> {
 /// Compares what is seen of a run with what the experiments measure of it, and one kernel's with
 /// what is seen another time.
 fn agree(kernel: &str) -> Result<()> {
-    let mut system = System { kernel: kernel.to_string(), ..systems::load(SYSTEM)? };
-    let names = names(&system);
-    let memory = system.add_trace(TRACE, Keep::First);
-    let images = image::build_for(EMULATOR, &system)?;
-    let boot = || Boot::new(EMULATOR, &images, &system).seed(1);
-    let watch = || exact::parts(&boot, (&memory, &names), Event::Instructions);
-    let (parts, _) = watch()?;
-    if kernel == TREE {
-        ensure!(watch()?.0 == parts, "two runs differ");
-    }
+    let system = System { kernel: kernel.to_string(), ..systems::load(SYSTEM)? };
+    let parts = watched(system, kernel == TREE)?;
     for (part, (experiment, metric)) in parts.iter().zip(MEASURED) {
         adds_up(part)?;
         let measured = by_experiment(kernel, experiment, metric)?;
@@ -66,11 +65,44 @@ fn agree(kernel: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether functions have all of a stretch, what wrote the trace included.
+/// What is seen of a system, perhaps twice.
+fn watched(mut system: System, again: bool) -> Result<Vec<Part>> {
+    let names = names(&system);
+    let memory = system.add_trace(TRACE, Keep::First);
+    let images = image::build_for(EMULATOR, &system)?;
+    let boot = || Boot::new(EMULATOR, &images, &system).seed(1);
+    let watch = || exact::parts(&boot, (&memory, &names), Event::Instructions);
+    let (parts, _) = watch()?;
+    ensure!(!again || watch()?.0 == parts, "two runs differ");
+    Ok(parts)
+}
+
+/// Whether functions have all of a stretch, what wrote the trace and other CPUs included.
 fn adds_up(part: &Part) -> Result<()> {
     let own: u64 = part.tally.rows().iter().map(|row| row.own).sum();
-    let (all, steps) = (own + part.tally.trace + part.before, part.stretch.steps);
+    let others = part.others.map_or(0, |others| others.steps);
+    let (all, steps) = (own + part.tally.trace + part.before + others, part.stretch.steps);
     ensure!(all == steps, "functions have {all} of {steps} instructions");
+    Ok(())
+}
+
+/// Whether each of several CPUs has stretches of its own, in which it alone is counted, and some
+/// have waited.
+fn apart() -> Result<()> {
+    use What::{LongestSection, WorstWakeUp};
+    let system = systems::load(SEVERAL)?;
+    let sections = (0..system.cpus as u8).map(|cpu| (cpu, LongestSection));
+    let mut stretches: Vec<_> = sections.chain([(0, WorstWakeUp)]).collect();
+    stretches.sort_unstable();
+    let parts = watched(system, true)?;
+    let found: Vec<_> = parts.iter().map(|part| part.stretch.group()).collect();
+    ensure!(found == stretches, "there are {found:?}");
+    parts.iter().try_for_each(adds_up)?;
+    let waits = |part: &&Part| part.tally.rows().iter().any(|row| row.function == WAITING);
+    let while_waiting = |part: &Part| part.others.map_or(0, |others| others.while_waiting);
+    let waited: Vec<u64> = parts.iter().filter(waits).map(while_waiting).collect();
+    ensure!(!waited.is_empty(), "no CPU has waited for the lock");
+    ensure!(!waited.contains(&0), "a CPU has waited, and no other had the lock");
     Ok(())
 }
 

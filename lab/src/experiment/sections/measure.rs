@@ -7,7 +7,7 @@ use crate::experiment::{Emulated, Measured, Setup};
 use anyhow::{Context, Result};
 use manifest::{System, TREE};
 use std::collections::BTreeMap;
-use trace::{Entry, Section, Trace, Unpolled, unpolled};
+use trace::{Entry, Section, Sections, Trace, Unpolled, unpolled, unpolled_parts};
 
 /// The console is told, in a line that is put together at once: longer than all else.
 const UNHANDLED: &str = "fault-unhandled";
@@ -123,10 +123,16 @@ fn raise(worst: &mut BTreeMap<&'static str, u64>, group: &'static str, value: u6
 
 /// The longest run of a trace with interrupts off, of an operation that has a bound.
 pub fn longest_section(trace: &Trace) -> Option<(String, Unpolled)> {
-    let parts = unpolled(trace).into_iter();
-    let named = parts.map(|(section, part)| (operation(trace, &section), part));
-    let bounded = named.filter(|(operation, _)| operation != UNHANDLED);
-    bounded.max_by_key(|(_, part)| part.steps)
+    bounded_parts(trace).max_by_key(|(_, part)| part.steps)
+}
+
+/// The runs of a trace with interrupts off, of operations that have a bound.
+pub fn bounded_parts(trace: &Trace) -> impl Iterator<Item = (String, Unpolled)> {
+    let named = Sections::of(trace).whole.into_iter().flat_map(|section| {
+        let operation = operation(trace, &section);
+        unpolled_parts(trace, &section).into_iter().map(move |part| (operation.clone(), part))
+    });
+    named.filter(|(operation, _)| operation != UNHANDLED)
 }
 
 /// The operations of a trace, each with its longest run with interrupts off.

@@ -4,7 +4,7 @@ pub mod loads;
 mod made;
 mod measure;
 
-pub use measure::longest_section;
+pub use measure::{bounded_parts, longest_section};
 
 use super::parameter::Parameter;
 use super::user_system::UserSystem;

@@ -16,15 +16,21 @@ pub struct Code {
     pub count: u64,
 }
 
-/// One execution: the CPU, and the instruction's place in [`Evidence::codes`].
-pub type Executed = (u8, usize);
+/// One execution by the CPU of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Executed {
+    /// How many instructions of all CPUs it lies before the end of the window.
+    pub back: u64,
+    /// The instruction's place in [`Evidence::codes`].
+    pub code: usize,
+}
 
 /// What was taken of a run.
 #[derive(Debug, Default)]
 pub struct Evidence {
     /// The instructions.
     pub codes: Vec<Code>,
-    /// What was executed in each window, by its number.
+    /// What was executed in each window that was kept, by its number.
     pub windows: BTreeMap<usize, Vec<Executed>>,
 }
 
@@ -55,9 +61,9 @@ impl Evidence {
         }
         let number = words.next()?.parse().ok()?;
         let executed = |word: &str| {
-            let (cpu, code) = word.split_once(':')?;
+            let (back, code) = word.split_once(':')?;
             let code = code.parse().ok().filter(|code| *code < self.codes.len())?;
-            Some((cpu.parse().ok()?, code))
+            Some(Executed { back: back.parse().ok()?, code })
         };
         let window = words.map(executed).collect::<Option<_>>()?;
         self.windows.insert(number, window);
@@ -71,11 +77,12 @@ mod tests {
 
     #[test]
     fn what_the_plugin_writes_is_read() {
-        let text = "code ffff 7f 0f31 3\ncode 10 7e 90 0\nwindow 1 0:0 2:1\n";
+        let text = "code ffff 7f 0f31 3\ncode 10 7e 90 0\nwindow 1 7:0 2:1\n";
         let evidence = Evidence::parse(text).unwrap();
         let first = Code { address: 0xffff, page: 0x7f, bytes: vec![0x0f, 0x31], count: 3 };
         assert_eq!(evidence.codes[0], first);
-        assert_eq!(evidence.windows[&1], [(0, 0), (2, 1)]);
+        let executed = [(7, 0), (2, 1)].map(|(back, code)| Executed { back, code });
+        assert_eq!(evidence.windows[&1], executed);
         for wrong in ["code 10 7e 9 0", "window 0 0:2", "window", "code x y 90 0"] {
             assert!(Evidence::parse(&format!("{text}{wrong}\n")).is_err(), "{wrong}");
         }

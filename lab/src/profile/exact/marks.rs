@@ -14,8 +14,14 @@ const LATE: &str = "write_late";
 const MODULE: &str = "kernel::cpu::notes::";
 const POINTS: &str = "::notes::";
 
-/// Records that each CPU writes on trial before those of the trace.
-pub const TRIALS: u64 = 32;
+/// Records of each CPU that are written on trial before those of the trace.
+const TRIALS: u64 = 32;
+
+/// How many records a CPU writes before those of its trace: the first one, which boots, writes
+/// all on trial.
+pub fn trials(cpu: u8, cpus: u8) -> u64 {
+    if cpu == 0 { TRIALS * u64::from(cpus) } else { 0 }
+}
 
 /// Whether a function, by its name, is a part of writing the trace.
 pub fn writes_trace(function: &str) -> bool {

@@ -1,29 +1,35 @@
 //! Exact profiles: every instruction is seen, by a plugin of the emulator (`lab/exact`).
 //!
-//! The longest section and the worst wake-up are those of a trace. Runs repeat exactly, so one run
-//! makes the trace, and the next, of the same image, has the plugin record what was executed there.
+//! Sections and wake-ups are those of a trace. Runs repeat exactly, so one run makes the trace, and
+//! the next, of the same image, has the plugin record what each CPU executed in the longest section
+//! and in the worst wake-up that it has.
 
 mod event;
 mod evidence;
+mod looked;
 mod marks;
+mod others;
 pub mod programs;
 mod stacks;
 mod tally;
+mod waiting;
 mod worst;
 
 pub use event::Event;
 pub use evidence::{Code, Evidence};
-pub use tally::{Functions, Tally};
-pub use worst::Stretch;
+pub use looked::Part;
+pub use others::Others;
+pub use waiting::WAITING;
+pub use worst::{Stretch, What};
 
 use crate::image;
-use crate::machine::{self, Boot, Emulator, Flow, Outcome, Plugin, SharedFile};
-use anyhow::{Context, Result, bail, ensure};
-use evidence::Executed;
-use stacks::Step;
+use crate::machine::{self, Boot, Outcome, Plugin, SharedFile};
+use anyhow::{Context, Result, bail};
+use looked::Looked;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fmt;
-use trace::{Names, Trace, Traces};
+use trace::{Names, Traces};
 
 /// Instructions after which a run ends that has not ended before.
 pub const LIMIT: u64 = 1_000_000_000;
@@ -35,8 +41,8 @@ pub const TRIALS: usize = 3;
 /// What stands in the evidence until the plugin has written it, which may be nothing.
 const UNWRITTEN: &str = "-";
 
-/// What of a stretch is no kernel code.
-const PROGRAMS: &str = "programs";
+/// Instructions that can be looked back at, of all CPUs evenly; a power of two.
+const BACK: u64 = 1 << 22;
 
 /// The second run was another one than the first, in what way.
 #[derive(Debug)]
@@ -50,19 +56,8 @@ impl fmt::Display for Unrepeated {
 
 impl Error for Unrepeated {}
 
-/// A stretch of a run, with who did what in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// The stretch.
-    pub stretch: Stretch,
-    /// Steps of it before the CPU last idled, whose instructions are not in the tally.
-    pub before: u64,
-    /// Who did what.
-    pub tally: Tally,
-}
-
-/// The longest section and the worst wake-up of a traced system, whose trace is in the memory of
-/// this name, with how often which function has the event there; and how the run went.
+/// The longest section and the worst wake-up of each CPU of a traced system, whose trace is in the
+/// memory of this name, with how often which function has the event there; and how the run went.
 ///
 /// # Errors
 /// The trace has no section, or second runs differ from first ones each time.
@@ -89,26 +84,40 @@ fn repeated<'a>(
         bail!(outcome.failure().unwrap_or_else(|| "the run left no trace".to_string()))
     };
     let traces = Traces::decode(bytes)?;
-    let stretches = worst::worst(&traces, names)?;
+    let candidates = worst::candidates(&traces, names)?;
+    let cpus = traces.all.cpus;
+    let lines: String = candidates.iter().map(|stretch| window(stretch, cpus)).collect();
+    let windows = SharedFile::with(lines.as_bytes())?;
     let marks = marks::find(emulator, &images.kernel)?;
     let marks = marks.iter().map(|address| format!("mark={address:x}"));
-    let windows = stretches.iter().map(|stretch| {
-        let mark = stretch.last as u64 + marks::TRIALS;
-        format!("window={}:{mark}:{}", stretch.cpu, stretch.steps)
+    let back = BACK / u64::from(cpus).next_power_of_two();
+    let asked = [
+        format!("windows={}", windows.path().display()),
+        format!("cpus={cpus}"),
+        format!("back={back}"),
+    ];
+    let (_, evidence) = seen(boot(), &marks.chain(asked).collect::<Vec<_>>())?;
+    let mut looked = Looked::new(emulator, &evidence.codes, event, &images.kernel)?;
+    let groups: BTreeSet<_> = candidates.iter().map(Stretch::group).collect();
+    let kept = evidence.windows.iter().map(|(number, window)| {
+        let stretch = candidates.get(*number).context("a window that nobody asked for")?;
+        Ok((stretch.group(), (stretch, window)))
     });
-    let (_, mut evidence) = seen(boot(), &marks.chain(windows).collect::<Vec<_>>())?;
-    let functions = Functions::load(&images.kernel)?;
-    let part = |(number, stretch): (usize, Stretch)| {
-        let window = evidence.windows.remove(&number);
-        let none = || Unrepeated(format!("it has no {}", stretch.what.title()));
-        let window = window.ok_or_else(none)?;
-        let trace = traces.each.iter().find(|trace| trace.cpu == stretch.cpu);
-        let trace = trace.context("the trace of no CPU")?;
-        let executed = Executions { emulator, codes: &evidence.codes, event };
-        executed.part(stretch, trace, &window, &functions)
+    let kept: BTreeMap<_, _> = kept.collect::<Result<_>>()?;
+    let part = |group @ (cpu, what): (u8, What)| {
+        let none = || Unrepeated(format!("CPU {cpu} has no {}", what.title()));
+        let (stretch, window) = kept.get(&group).ok_or_else(none)?;
+        looked.part(stretch, &traces, window, back)
     };
-    let parts = stretches.into_iter().enumerate().map(part).collect::<Result<_>>()?;
-    Ok((parts, outcome))
+    Ok((groups.into_iter().map(part).collect::<Result<_>>()?, outcome))
+}
+
+/// A stretch as the plugin is asked for it, one of each CPU's sections and wake-ups.
+fn window(stretch: &Stretch, cpus: u8) -> String {
+    let Stretch { what, cpu, less, awake, last, .. } = stretch;
+    let group = u32::from(*cpu) * 2 + *what as u32;
+    let mark = *last as u64 + marks::trials(*cpu, cpus);
+    format!("{group} {cpu} {mark} {awake} {less}\n")
 }
 
 /// How often each instruction of a system was executed, and how the run went.
@@ -135,47 +144,4 @@ fn seen(boot: Boot, arguments: &[String]) -> Result<(Outcome, Evidence)> {
         bail!("{message}\n{}", outcome.failure().unwrap_or_default())
     }
     Ok((outcome, Evidence::parse(&text)?))
-}
-
-/// What makes parts of executions.
-struct Executions<'a> {
-    emulator: &'a dyn Emulator,
-    codes: &'a [Code],
-    event: Event,
-}
-
-impl Executions<'_> {
-    fn part(
-        &self,
-        stretch: Stretch,
-        trace: &Trace,
-        window: &[Executed],
-        functions: &Functions,
-    ) -> Result<Part> {
-        let does: Vec<_> = self.codes.iter().map(|code| self.emulator.does(&code.bytes)).collect();
-        let halts = |(cpu, code): &Executed| *cpu == stretch.cpu && does[*code].flow == Flow::Halts;
-        // What lies before is of a CPU that waits.
-        let idled = window.iter().rposition(halts);
-        let window = &window[idled.map_or(0, |at| at + 1)..];
-        let before = stretch.steps - window.len() as u64;
-        ensure!(
-            before == 0 || idled.is_some(),
-            "the {} takes {} instructions, and no more than {} are recorded",
-            stretch.what.title(),
-            stretch.steps,
-            window.len()
-        );
-        let reads: Vec<bool> = window.iter().map(|(_, code)| does[*code].reads_counter).collect();
-        worst::check(&stretch, trace, &reads)?;
-        let steps = window.iter().map(|&(cpu, code)| {
-            let (at, flow) = (self.codes[code].address, does[code].flow);
-            let step = Step { cpu, at, flow, kernel: self.emulator.is_kernel(at) };
-            (step, self.event.of(&does[code]))
-        });
-        let kernel = |at| self.emulator.is_kernel(at);
-        let programs = || vec![PROGRAMS.to_string()];
-        let at = |at| if kernel(at) { functions.at(at) } else { programs() };
-        let tally = Tally::new(steps, at);
-        Ok(Part { stretch, before, tally })
-    }
 }

@@ -6,29 +6,37 @@ use std::collections::BTreeMap;
 /// An execution, as far as calls depend on it.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    /// The CPU.
-    pub cpu: u8,
     /// The instruction's address.
     pub at: u64,
     /// Where the CPU goes on.
     pub flow: Flow,
     /// Whether it is the kernel's.
     pub kernel: bool,
+    /// Whether the CPU waits for the kernel's lock.
+    pub waits: bool,
 }
 
-/// The addresses of an execution's calls, the outermost first, and its own behind them.
-pub type Stack = Vec<u64>;
+/// Where something was executed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stack {
+    /// The addresses of the calls, the outermost first.
+    pub calls: Vec<u64>,
+    /// Its own.
+    pub at: u64,
+    /// Whether the CPU waited for the kernel's lock.
+    pub waits: bool,
+}
 
-/// What one CPU is in, since it last entered the kernel or left it.
+/// What a CPU is in, since it last entered the kernel or left it.
 #[derive(Debug, Default)]
 struct Visit {
     /// The calls that were seen to begin.
     calls: Vec<u64>,
     /// Places behind calls that had begun before: those returned to, the innermost first.
     below: Vec<u64>,
-    /// How often what was executed, by the calls from before that had ended, those that were seen,
-    /// and the address.
-    counts: BTreeMap<(usize, Vec<u64>, u64), u64>,
+    /// How often what was executed, by how many calls from before had ended, and what of the stack
+    /// was seen.
+    counts: BTreeMap<(usize, Stack), u64>,
     last: Option<Step>,
 }
 
@@ -41,8 +49,8 @@ impl Visit {
             }
             _ => {}
         }
-        let key = (self.below.len(), self.calls.clone(), step.at);
-        *self.counts.entry(key).or_default() += weight;
+        let stack = Stack { calls: self.calls.clone(), at: step.at, waits: step.waits };
+        *self.counts.entry((self.below.len(), stack)).or_default() += weight;
         self.last = Some(step);
     }
 
@@ -54,26 +62,26 @@ impl Visit {
 
     /// Adds its counts to those of others.
     fn end(self, stacks: &mut BTreeMap<Stack, u64>) {
-        for ((ended, calls, at), weight) in self.counts {
+        for ((ended, mut stack), weight) in self.counts {
             // The call is the instruction before the one that it returns to.
             let before = self.below[ended..].iter().rev().map(|place| place - 1);
-            *stacks.entry(before.chain(calls).chain([at]).collect()).or_default() += weight;
+            stack.calls.splice(..0, before);
+            *stacks.entry(stack).or_default() += weight;
         }
     }
 }
 
-/// How much each stack has of what was executed, by the weight of each execution.
+/// How much each stack has of what a CPU executed, by the weight of each execution.
 pub fn stacks(steps: impl IntoIterator<Item = (Step, u64)>) -> BTreeMap<Stack, u64> {
-    let mut visits: BTreeMap<u8, Visit> = BTreeMap::new();
+    let mut visit = Visit::default();
     let mut stacks = BTreeMap::new();
     for (step, weight) in steps {
-        let visit = visits.entry(step.cpu).or_default();
         if visit.is_over(step) {
-            std::mem::take(visit).end(&mut stacks);
+            std::mem::take(&mut visit).end(&mut stacks);
         }
         visit.executes(step, weight);
     }
-    visits.into_values().for_each(|visit| visit.end(&mut stacks));
+    visit.end(&mut stacks);
     stacks
 }
 
@@ -81,16 +89,18 @@ pub fn stacks(steps: impl IntoIterator<Item = (Step, u64)>) -> BTreeMap<Stack, u
 mod tests {
     use super::*;
 
-    fn counted(steps: &[(u64, Flow)]) -> BTreeMap<Stack, u64> {
-        let step = |&(at, flow)| (Step { cpu: 0, at, flow, kernel: at >= 1000 }, 1);
-        stacks(steps.iter().map(step))
+    /// The stacks, each as one list of addresses.
+    fn counted(steps: &[(u64, Flow)]) -> BTreeMap<Vec<u64>, u64> {
+        let step = |&(at, flow)| (Step { at, flow, kernel: at >= 1000, waits: false }, 1);
+        let found = stacks(steps.iter().map(step)).into_iter();
+        found.map(|(stack, count)| ([stack.calls, vec![stack.at]].concat(), count)).collect()
     }
 
     #[test]
     fn a_call_is_on_the_stack_until_it_returns() {
         use Flow::*;
         let found = counted(&[(1000, On), (1001, Calls), (1100, On), (1101, Returns), (1002, On)]);
-        let expected: [(Stack, u64); 5] = [
+        let expected: [(Vec<u64>, u64); 5] = [
             (vec![1000], 1),
             (vec![1001], 1),
             (vec![1001, 1100], 1),
@@ -104,7 +114,7 @@ mod tests {
     fn a_call_from_before_is_known_when_it_returns() {
         use Flow::*;
         let found = counted(&[(1200, Returns), (1105, Returns), (1010, On)]);
-        let expected: [(Stack, u64); 3] =
+        let expected: [(Vec<u64>, u64); 3] =
             [(vec![1009, 1104, 1200], 1), (vec![1009, 1105], 1), (vec![1010], 1)];
         assert_eq!(found, expected.into());
     }
@@ -113,7 +123,7 @@ mod tests {
     fn nothing_reaches_over_an_entry_or_an_interrupt() {
         use Flow::*;
         let found = counted(&[(1001, Calls), (1100, Halts), (1300, On), (5, On), (1400, Returns)]);
-        let expected: [(Stack, u64); 5] = [
+        let expected: [(Vec<u64>, u64); 5] = [
             (vec![5], 1),
             (vec![1001], 1),
             (vec![1001, 1100], 1),
@@ -124,11 +134,10 @@ mod tests {
     }
 
     #[test]
-    fn cpus_are_told_apart_and_weights_sum_up() {
-        let step = |cpu, at| Step { cpu, at, flow: Flow::Calls, kernel: true };
-        let found = stacks([(step(0, 1), 2), (step(1, 5), 3), (step(0, 7), 4), (step(1, 5), 5)]);
-        let expected: [(Stack, u64); 4] =
-            [(vec![1], 2), (vec![1, 7], 4), (vec![5], 3), (vec![5, 5], 5)];
-        assert_eq!(found, expected.into());
+    fn who_waits_has_stacks_of_its_own_and_weights_sum_up() {
+        let step = |at, waits| Step { at, flow: Flow::On, kernel: true, waits };
+        let found = stacks([(step(1, false), 2), (step(1, true), 3), (step(1, true), 4)]);
+        let stack = |waits| Stack { calls: Vec::new(), at: 1, waits };
+        assert_eq!(found, [(stack(false), 2), (stack(true), 7)].into());
     }
 }

@@ -1,7 +1,9 @@
 //! What each function has of a stretch, by itself and with what it calls.
 
 use super::marks::writes_trace;
-use super::stacks::{Stack, Step, stacks};
+use super::stacks::Stack;
+use super::waiting;
+use crate::machine::Emulator;
 use crate::profile::symbols::Symbols;
 use addr2line::Loader;
 use anyhow::{Result, anyhow};
@@ -10,6 +12,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+/// What of a stretch is no kernel code.
+const PROGRAMS: &str = "programs";
 /// What is of no function that is known.
 const UNKNOWN: &str = "unknown";
 /// Beginnings of the names of library functions, which count for those that call them: of modules,
@@ -17,41 +21,57 @@ const UNKNOWN: &str = "unknown";
 const LIBRARIES: [&str; 7] = ["core::", "alloc::", "<core::", "<alloc::", "<&", "<u", "<i"];
 
 /// The functions of a kernel image.
-pub struct Functions {
+pub struct Functions<'a> {
+    emulator: &'a dyn Emulator,
     loader: Loader,
     symbols: Symbols,
+    known: BTreeMap<u64, Vec<String>>,
 }
 
-impl Functions {
+impl Functions<'_> {
     /// Reads an image.
     ///
     /// # Errors
     /// It has no debug information.
-    pub fn load(kernel: &Path) -> Result<Functions> {
+    pub fn load<'a>(emulator: &'a dyn Emulator, kernel: &Path) -> Result<Functions<'a>> {
         let wrong = |error| anyhow!("no debug information in {}: {error}", kernel.display());
         let loader = Loader::new(kernel).map_err(wrong)?;
-        Ok(Functions { loader, symbols: Symbols::load(kernel)? })
+        let symbols = Symbols::load(kernel)?;
+        Ok(Functions { emulator, loader, symbols, known: BTreeMap::new() })
+    }
+
+    /// Whether an address is the kernel's.
+    pub fn is_kernel(&self, address: u64) -> bool {
+        self.emulator.is_kernel(address)
     }
 
     /// The functions at an address, each inlined into the one before it.
-    pub fn at(&self, address: u64) -> Vec<String> {
-        let mut names = Vec::new();
-        if let Ok(mut frames) = self.loader.find_frames(address) {
-            while let Ok(Some(frame)) = frames.next() {
-                let name = frame.function.as_ref().and_then(|name| name.demangle().ok());
-                names.extend(name.map(Cow::into_owned));
-            }
-        }
-        let is_library = |name: &String| LIBRARIES.iter().any(|start| name.starts_with(start));
-        let whole = names.last().cloned();
-        names.retain(|name| !is_library(name));
-        if names.is_empty() {
-            let symbol = || self.symbols.find(address).unwrap_or(UNKNOWN).to_string();
-            names.push(whole.unwrap_or_else(symbol));
-        }
-        names.reverse();
-        names
+    pub fn at(&mut self, address: u64) -> &[String] {
+        let Functions { emulator, loader, symbols, known } = self;
+        known.entry(address).or_insert_with(|| match emulator.is_kernel(address) {
+            true => find(loader, symbols, address),
+            false => vec![PROGRAMS.to_string()],
+        })
     }
+}
+
+fn find(loader: &Loader, symbols: &Symbols, address: u64) -> Vec<String> {
+    let mut names = Vec::new();
+    if let Ok(mut frames) = loader.find_frames(address) {
+        while let Ok(Some(frame)) = frames.next() {
+            let name = frame.function.as_ref().and_then(|name| name.demangle().ok());
+            names.extend(name.map(Cow::into_owned));
+        }
+    }
+    let is_library = |name: &String| LIBRARIES.iter().any(|start| name.starts_with(start));
+    let whole = names.last().cloned();
+    names.retain(|name| !is_library(name));
+    if names.is_empty() {
+        let symbol = || symbols.find(address).unwrap_or(UNKNOWN).to_string();
+        names.push(whole.unwrap_or_else(symbol));
+    }
+    names.reverse();
+    names
 }
 
 /// A function's share of a stretch.
@@ -76,21 +96,19 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Of executions with their weights, by the functions at each address.
-    pub fn new(
-        steps: impl IntoIterator<Item = (Step, u64)>,
-        functions: impl Fn(u64) -> Vec<String>,
+    /// Of stacks with their weights, by the functions at each address.
+    pub fn of(
+        stacks: BTreeMap<Stack, u64>,
+        mut functions: impl FnMut(u64) -> Vec<String>,
     ) -> Tally {
-        let mut known: BTreeMap<u64, Vec<String>> = BTreeMap::new();
-        let at = |at| known.entry(at).or_insert_with(|| functions(at)).clone();
-        Tally::of(stacks(steps), at)
-    }
-
-    /// Of stacks of addresses, each with the functions that are there.
-    fn of(stacks: BTreeMap<Stack, u64>, mut functions: impl FnMut(u64) -> Vec<String>) -> Tally {
         let mut tally = Tally::default();
-        for (stack, weight) in stacks.into_iter().filter(|(_, weight)| *weight > 0) {
-            let mut names: Vec<String> = stack.into_iter().flat_map(&mut functions).collect();
+        for (Stack { calls, at, waits }, weight) in stacks {
+            if weight == 0 {
+                continue;
+            }
+            let mut names: Vec<String> = calls.into_iter().flat_map(&mut functions).collect();
+            let own = functions(at);
+            names.extend(if waits { waiting::listed(own) } else { own });
             names.dedup();
             if names.iter().any(|name| writes_trace(name)) {
                 tally.trace += weight;
@@ -128,21 +146,32 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::exact::waiting::WAITING;
 
     #[test]
-    fn what_functions_have_sums_up_and_the_trace_is_apart() {
-        let stacks: [(Stack, u64); 5] =
-            [(vec![1], 5), (vec![1, 2], 3), (vec![1, 2, 1], 2), (vec![1, 3], 7), (vec![4], 0)];
-        let tally = Tally::of(stacks.into(), |at| match at {
+    fn what_functions_have_sums_up_and_trace_and_waiting_are_apart() {
+        let stack = |(calls, at, waits, weight): (&[u64], u64, bool, u64)| {
+            (Stack { calls: calls.to_vec(), at, waits }, weight)
+        };
+        let stacks = [
+            (&[][..], 1, false, 5),
+            (&[1], 2, false, 3),
+            (&[1, 2], 1, false, 2),
+            (&[1], 3, false, 7),
+            (&[1], 5, true, 4),
+            (&[], 4, false, 0),
+        ];
+        let tally = Tally::of(stacks.map(stack).into(), |at| match at {
             1 => vec!["f".to_string()],
             2 => vec!["g".to_string(), "h".to_string()],
             3 => vec!["kernel::cpu::notes::write".to_string()],
+            5 => vec!["g".to_string(), "locks::clh::acquire".to_string()],
             _ => panic!("nothing is there"),
         });
-        assert_eq!((tally.trace, tally.all()), (7, 17));
+        assert_eq!((tally.trace, tally.all()), (7, 21));
         let rows: Vec<_> =
             tally.rows().into_iter().map(|r| (r.function, r.own, r.inclusive)).collect();
-        let expected = [("f", 7, 10), ("h", 3, 5), ("g", 0, 5)];
+        let expected = [("f", 7, 14), (WAITING, 4, 4), ("h", 3, 5), ("g", 0, 9)];
         assert_eq!(rows, expected.map(|(name, own, all)| (name.to_string(), own, all)));
         let own: u64 = tally.rows().iter().map(|row| row.own).sum();
         assert_eq!(own + tally.trace, tally.all());

@@ -39,6 +39,11 @@ impl Traces {
         Ok(Traces { all: merged(&each), each })
     }
 
+    /// The trace of a CPU.
+    pub fn of(&self, cpu: u8) -> Option<&Trace> {
+        self.each.iter().find(|trace| trace.cpu == cpu)
+    }
+
     /// Events whose records were not kept, of all CPUs.
     pub fn lost(&self) -> u64 {
         self.each.iter().map(Trace::lost).sum()

@@ -18,8 +18,8 @@ pub struct KernelTime {
     pub longest_at: u64,
 }
 
-/// The longest part of a kernel section in which no interrupt has a chance: from `Enter` or a
-/// preemption point to the next one or to `Exit`.
+/// A part of a kernel section in which no interrupt has a chance: from `Enter` or a preemption
+/// point to the next one or to `Exit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unpolled {
     /// The moment with which it begins.
@@ -54,18 +54,21 @@ pub fn unpolled(trace: &Trace) -> Vec<(Section, Unpolled)> {
 }
 
 fn longest(trace: &Trace, section: &Section) -> Unpolled {
+    let parts = unpolled_parts(trace, section).into_iter().rev();
+    parts.max_by_key(|part| part.steps).expect("a section has a part")
+}
+
+/// The parts of a section, between which are its preemption points.
+pub fn unpolled_parts(trace: &Trace, section: &Section) -> Vec<Unpolled> {
     let inside = section.first + 1..section.last;
     let polls = inside.filter(|&at| trace.moments[at].event == Event::Preempt);
-    let first = section.first;
-    let (mut from, mut longest) = (first, Unpolled { first, last: first, steps: 0 });
-    for to in polls.chain([section.last]) {
-        let part = Unpolled { first: from, last: to, steps: trace.net(from, to) };
-        if part.steps > longest.steps {
-            longest = part;
-        }
-        from = to;
-    }
-    longest
+    let mut first = section.first;
+    let part = |last| {
+        let part = Unpolled { first, last, steps: trace.net(first, last) };
+        first = last;
+        part
+    };
+    polls.chain([section.last]).map(part).collect()
 }
 
 /// The kernel's times as a table for a terminal of this width.

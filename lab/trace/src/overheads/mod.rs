@@ -10,7 +10,9 @@ mod pairs;
 mod statistics;
 mod user;
 
-pub use kernel_times::{KernelTime, Unpolled, kernel_times, kernel_times_table, unpolled};
+pub use kernel_times::{
+    KernelTime, Unpolled, kernel_times, kernel_times_table, unpolled, unpolled_parts,
+};
 pub use statistics::Statistics;
 
 use crate::{Sections, Trace};
