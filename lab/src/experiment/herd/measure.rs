@@ -9,7 +9,7 @@ use crate::experiment::{Emulated, Measured, Setup, Simulated};
 use crate::systems::set;
 use anyhow::{Context, Result, ensure};
 use manifest::{System, TREE, Target};
-use results::Recording;
+use results::{Limit, Recording};
 
 /// The metrics of what the server does, from when it is to begin.
 const SERVED: [(u16, &str); 2] = [(6, "signal"), (7, "answer")];
@@ -17,25 +17,48 @@ const SERVED: [(u16, &str); 2] = [(6, "signal"), (7, "answer")];
 const LOCKING: &str = "fine";
 /// Cases of the recording for each attack.
 const SIZES: usize = 16;
+/// CPUs of the simulation, usually.
+const CPUS: u32 = 4;
+/// The longest delay there: a wake-up waits for some sections of each other CPU.
+const MOST_LATE: f64 = 4_000.0;
 
 /// The attacks on one CPU: CPUs of the emulator take turns on one clock.
 pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
-    ensure!(cpus(setup) == 1, "its CPUs take turns on one clock; several have `--machine twin`");
-    herd(setup, kernel)
+    let cpus = cpus(setup, 1);
+    ensure!(cpus == 1, "its CPUs take turns on one clock; several have `--machine twin`");
+    herd(setup, kernel, cpus)
 }
 
 /// The attacks on CPUs that run at one time.
 pub fn several(setup: &Simulated, kernel: &str) -> Result<Measured> {
-    herd(setup, kernel)
+    let cpus = cpus(setup, CPUS);
+    let mut measured = herd(setup, kernel, cpus)?;
+    if cpus > 1 {
+        measured.limits.push(longest(&measured, kernel));
+    }
+    Ok(measured)
 }
 
-fn cpus(setup: &Setup) -> u32 {
+fn cpus(setup: &Setup, usual: u32) -> u32 {
     let asked = setup.asked.cpus.as_ref().and_then(|cpus| cpus.first());
-    asked.map_or(1, |cpus| *cpus as u32)
+    asked.map_or(usual, |cpus| *cpus as u32)
 }
 
-fn herd(setup: &Setup, kernel: &str) -> Result<Measured> {
-    let cpus = cpus(setup);
+/// The longest delay of all.
+fn longest(measured: &Measured, kernel: &str) -> Limit {
+    let rows = measured.samples.rows();
+    let worst = rows.iter().filter(|row| row.metric == WORST);
+    let worst = worst.map(|row| row.summary.median.as_f64()).fold(0.0, f64::max);
+    Limit {
+        name: format!("{kernel} on several CPUs: the longest delay"),
+        value: worst,
+        bound: MOST_LATE,
+        least: false,
+        unit: "modelled instructions".to_string(),
+    }
+}
+
+fn herd(setup: &Setup, kernel: &str, cpus: u32) -> Result<Measured> {
     let mut measured = Measured::default();
     let threads = setup.asked.numbers("threads").unwrap_or(THREADS.to_vec());
     let attacks = setup.asked.names("attack").unwrap_or(ATTACKS.map(str::to_string).to_vec());
