@@ -121,7 +121,7 @@ impl<P: Port> Manager<'_, P> {
         let at = self.reservation(own, args[0], Rights::CONTROL)?;
         let words = self.words(me);
         if args[1] == Setting::Monitor as u64 {
-            return self.set_monitor(own, at, args[2], [words[0], words[1]]);
+            return self.set_monitor(me, own, at, args[2], [words[0], words[1]]);
         }
         let orders = args[1] == Setting::Share as u64;
         if self.makes_room() || (orders && !self.follows_before(self.node(at))) {
@@ -130,7 +130,7 @@ impl<P: Port> Manager<'_, P> {
         let class = self.all.open(at).class.get();
         if let (true, Some(class)) = (orders, class) {
             let share = Share::decode(args[2], words).ok_or(Error::InvalidArgument)?;
-            if !self.wakes_by(self.node(at), self.urgency_in(self.node(class), share)) {
+            if !self.wakes_by(me, self.node(at), self.urgency_in(self.node(class), share)) {
                 return Ok(Done::Preempted);
             }
         }
@@ -151,6 +151,7 @@ impl<P: Port> Manager<'_, P> {
     /// Only bits that the caller may signal itself are signalled.
     fn set_monitor(
         &self,
+        me: Ref<Thread<P>>,
         own: Ref<Domain<P>>,
         at: Ref<Reservation<P>>,
         word: u64,
@@ -170,7 +171,7 @@ impl<P: Port> Manager<'_, P> {
         let is_leaf = self.tree(|tree| tree.policy(node))?.is_none();
         let is_told_of_misses = is_leaf && monitor.is_some() && bits[0] > 0;
         let level = self.tree(|tree| tree.level_of_watch(node, cpu))?;
-        let in_time = || !is_told_of_misses || self.wakes_by(node, ANY.min(level as i16));
+        let in_time = || !is_told_of_misses || self.wakes_by(me, node, ANY.min(level as i16));
         if self.makes_room() || !in_time() {
             return Ok(Done::Preempted);
         }
@@ -275,7 +276,7 @@ impl<P: Port> Manager<'_, P> {
             return Ok(Done::Preempted);
         }
         let (node, above) = (self.node(at), self.node(class));
-        if !self.wakes_by(node, self.urgency_in(above, share)) {
+        if !self.wakes_by(me, node, self.urgency_in(above, share)) {
             return Ok(Done::Preempted);
         }
         let now = self.kernel.port.now();
