@@ -449,6 +449,17 @@ impl<P: Port> Trees<P> {
         }
     }
 
+    /// A thread's leaf of its own: that of its reservation, or of its priority, whatever it is lent
+    /// and whoever it works for.
+    pub fn leaf_by_itself(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> NodeId {
+        let of_priority = |priority| self.of_priority(thread.cpu.get(), priority);
+        NodeId(match self.own_time(owner, thread) {
+            Own::Leaf(leaf) | Own::Shared(leaf) => leaf,
+            Own::Priority(priority) => of_priority(priority),
+            Own::Lowest => of_priority(0),
+        })
+    }
+
     /// A node in this class is in use from now on.
     pub fn begin(&self, NodeId(node): NodeId, NodeId(class): NodeId) {
         self.leaf(node).cpu.set(self.leaf(class).cpu.get());
@@ -491,9 +502,10 @@ impl<P: Port> Trees<P> {
         Ok(())
     }
 
-    /// Takes the oldest notice of a monitor that is still there: what to signal with which bits.
-    pub fn take_notice(&self) -> Option<(Ref<Notification<P>>, u64)> {
-        let (NodeId(node), seen) = self.with(Tree::take_notice)??;
+    /// Takes the most urgent notice that a CPU is to tell, if its monitor is still there: what to
+    /// signal with which bits.
+    pub fn take_notice(&self, cpu: u32) -> Option<(Ref<Notification<P>>, u64)> {
+        let (NodeId(node), seen) = self.with(|tree| tree.take_notice(cpu as usize))??;
         let place = self.leaf(node);
         let [missed, overran] = place.bits.get();
         let bits = if seen.missed { missed } else { 0 } | if seen.overran { overran } else { 0 };

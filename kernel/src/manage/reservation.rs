@@ -167,10 +167,11 @@ impl<P: Port> Manager<'_, P> {
                 Some(Weak::new(cap.at))
             }
         };
-        let (node, cpu) = (self.node(at), self.cpu.number as usize);
+        let node = self.node(at);
+        let by = self.kernel.trees.leaf_by_itself(&self.all, me);
         let is_leaf = self.tree(|tree| tree.policy(node))?.is_none();
         let is_told_of_misses = is_leaf && monitor.is_some() && bits[0] > 0;
-        let level = self.tree(|tree| tree.level_of_watch(node, cpu))?;
+        let level = self.tree(|tree| tree.level_of_watch(node, by))?;
         let in_time = || !is_told_of_misses || self.wakes_by(me, node, ANY.min(level as i16));
         if self.makes_room() || !in_time() {
             return Ok(Done::Preempted);

@@ -58,7 +58,8 @@ impl Tree<'_> {
     pub(super) fn looks_at_shared(&self, cpu: usize) -> bool {
         let state = &self.cpus[self.shared_cpu()];
         let class = &self.nodes[state.root as usize];
-        [class.queue, class.events, state.misses, self.cpus[cpu].taken] != [NIL; 4]
+        let its = [class.queue, class.events, state.misses, state.notices];
+        its != [NIL; 4] || self.cpus[cpu].taken != NIL
     }
 
     /// A CPU's decision between its own root and the shared class.
@@ -131,6 +132,10 @@ impl Tree<'_> {
         // Choices by chance are due again soon by themselves.
         if self.chaos == 0 {
             self.ask();
+            // A notice of the class that this CPU does not tell, since it runs what goes before.
+            if self.runs(&self.cpus[cpu]) == 0 && self.cpus[self.shared_cpu()].notices != NIL {
+                self.ask_at(0);
+            }
         }
     }
 
