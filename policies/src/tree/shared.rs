@@ -67,11 +67,16 @@ impl Tree<'_> {
     #[inline(never)]
     pub(super) fn choose_with_shared(&mut self, cpu: usize, now: u64) -> Result<(u32, u64), Due> {
         let (root, class, shared) = (self.cpus[cpu].root, self.shared().0, self.shared_cpu());
-        let misses = self.due_misses(shared, NIL, now).map_err(Due::Node)?;
-        let instants = self.due_in(class, now).map_err(Due::Node)?.min(misses);
-        let child = self.first_for(cpu);
         let rank = self.nodes[class as usize].rank();
-        let mut chosen = if child != NIL && self.goes_before(rank, cpu) {
+        let is_first = self.first_rank(cpu).is_none_or(|first| rank <= first);
+        let mut instants = NEVER;
+        if is_first {
+            let misses = self.due_misses(shared, NIL, now).map_err(Due::Node)?;
+            instants = self.due_in(class, now).map_err(Due::Node)?.min(misses);
+        }
+        let child = self.first_for(cpu);
+        let goes = child != NIL && if self.chaos == 0 { is_first } else { self.chance(2) == 0 };
+        let mut chosen = if goes {
             let own = self.due_up_to(root, rank, now).map_err(Due::Node)?;
             let (leaf, until) = self.choose(child, now)?;
             (leaf, until.min(own))
@@ -83,7 +88,7 @@ impl Tree<'_> {
         let others = self.cpus[..shared].iter().enumerate().filter(|(other, _)| *other != cpu);
         let mut others = others.map(|(_, other)| other);
         let looks = |other: &TreeCpu| other.until <= instants && self.runs(other) > 0;
-        if self.own_key(chosen.0) > 0 && !others.any(looks) {
+        if is_first && !others.any(looks) {
             chosen.1 = chosen.1.min(instants);
         }
         Ok(chosen)
@@ -106,14 +111,6 @@ impl Tree<'_> {
             at = avl::next::<Node, ByKey>(self.nodes, at);
         }
         found
-    }
-
-    /// Whether the shared class goes before what is ready below a CPU's root.
-    pub(super) fn goes_before(&mut self, rank: u64, cpu: usize) -> bool {
-        if self.chaos != 0 {
-            return self.chance(2) == 0;
-        }
-        self.first_rank(cpu).is_none_or(|first| rank <= first)
     }
 
     /// A CPU has decided to run a leaf, or none: it takes the child of the shared class that the
