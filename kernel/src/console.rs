@@ -117,9 +117,13 @@ impl Console {
         port.console_wants(!self.is_empty());
     }
 
-    /// Sends all that waits, as fast as the console takes it: the run is over.
+    /// Sends all that waits, as fast as the console takes it: the run is over. Other CPUs may write
+    /// meanwhile, so it is asked no more often than there are bytes.
     pub fn empty<P: Port>(&self, port: &P) {
-        while !self.is_empty() {
+        for _ in 0..self.entries.len() * ENTRY {
+            if self.is_empty() {
+                return;
+            }
             port.console_flush();
             self.drain(port, 1);
         }

@@ -1,5 +1,5 @@
-//! Threads that are to follow a change of waits ([`manage::inherit`](crate::manage::inherit)): a set
-//! of them for each scale of urgency.
+//! Threads that are to follow a change of waits ([`manage::inherit`](crate::manage::inherit)): a
+//! set of them for each scale of urgency.
 //!
 //! Priorities are one scale, the same on all CPUs, so their CPUs have one set. In a tree a leaf is
 //! as urgent as its place below the root of its CPU says, which tells nothing of what is below

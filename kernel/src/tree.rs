@@ -73,6 +73,8 @@ pub struct Leaf<P: Port> {
     /// How urgent a change to come makes all that is in it, at least, or [`NOTHING`]: the deadlines
     /// of its threads become so before, one by one.
     coming: Cell<i16>,
+    /// The thread whose call makes that change.
+    by: Cell<Option<Weak<Thread<P>>>>,
     /// The next thread to look at, by its place in the pool.
     pub(crate) next: Cell<u32>,
     /// What is signalled when a deadline is missed or the budget is used up.
@@ -86,8 +88,19 @@ impl<P: Port> Leaf<P> {
         let (stamp, cpu) = (Cell::new(0), Cell::new(NOWHERE));
         let (holder, slice_from) = (Cell::new(None), Cell::new(0));
         let (monitor, bits) = (Cell::new(None), Cell::new([0; 2]));
-        let (coming, next) = (Cell::new(NOTHING), Cell::new(0));
-        Leaf { threads: List::new(), stamp, cpu, holder, slice_from, coming, next, monitor, bits }
+        let (coming, by, next) = (Cell::new(NOTHING), Cell::new(None), Cell::new(0));
+        Leaf {
+            threads: List::new(),
+            stamp,
+            cpu,
+            holder,
+            slice_from,
+            coming,
+            by,
+            next,
+            monitor,
+            bits,
+        }
     }
 
     /// Where it runs, if it is in use.
@@ -278,13 +291,21 @@ impl<P: Port> Trees<P> {
         self.to_come.get() > 0
     }
 
-    /// How urgent a change to come makes a node itself, or [`NOTHING`].
+    /// How urgent a change to come makes a node itself, or [`NOTHING`]. A thread that cannot run
+    /// does not issue its call again: its change does not come, or is begun anew.
     pub(crate) fn coming(&self, NodeId(at): NodeId) -> i16 {
-        self.leaf(at).coming.get()
+        let place = self.leaf(at);
+        let by = place.by.get().and_then(Weak::get);
+        if place.coming.get() != NOTHING && !by.is_some_and(|by| by.runnable()) {
+            self.set_coming(NodeId(at), NOTHING, None);
+        }
+        place.coming.get()
     }
 
-    /// A change is to come of a node that makes it as urgent as this, or none, or none any more.
-    pub(crate) fn set_coming(&self, NodeId(at): NodeId, urgency: i16) {
+    /// A change is to come of a node that makes it as urgent as this, by a call of a thread; or
+    /// none, or none any more.
+    pub(crate) fn set_coming(&self, NodeId(at): NodeId, urgency: i16, by: Option<Ref<Thread<P>>>) {
+        self.leaf(at).by.set(by.map(Weak::new));
         let before = self.leaf(at).coming.replace(urgency);
         let more = u32::from(urgency != NOTHING);
         self.to_come.set(self.to_come.get() + more - u32::from(before != NOTHING));
@@ -428,6 +449,17 @@ impl<P: Port> Trees<P> {
         }
     }
 
+    /// A thread's leaf of its own: that of its reservation, or of its priority, whatever it is lent
+    /// and whoever it works for.
+    pub fn leaf_by_itself(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> NodeId {
+        let of_priority = |priority| self.of_priority(thread.cpu.get(), priority);
+        NodeId(match self.own_time(owner, thread) {
+            Own::Leaf(leaf) | Own::Shared(leaf) => leaf,
+            Own::Priority(priority) => of_priority(priority),
+            Own::Lowest => of_priority(0),
+        })
+    }
+
     /// A node in this class is in use from now on.
     pub fn begin(&self, NodeId(node): NodeId, NodeId(class): NodeId) {
         self.leaf(node).cpu.set(self.leaf(class).cpu.get());
@@ -439,7 +471,7 @@ impl<P: Port> Trees<P> {
         if place.home().is_some() {
             place.stamp.set(place.stamp.get() + 1);
             place.cpu.set(NOWHERE);
-            self.set_coming(NodeId(node), NOTHING);
+            self.set_coming(NodeId(node), NOTHING, None);
             place.monitor.set(None);
             place.holder.set(None);
             place.slice_from.set(0);
@@ -470,9 +502,10 @@ impl<P: Port> Trees<P> {
         Ok(())
     }
 
-    /// Takes the oldest notice of a monitor that is still there: what to signal with which bits.
-    pub fn take_notice(&self) -> Option<(Ref<Notification<P>>, u64)> {
-        let (NodeId(node), seen) = self.with(Tree::take_notice)??;
+    /// Takes the most urgent notice that a CPU is to tell, if its monitor is still there: what to
+    /// signal with which bits.
+    pub fn take_notice(&self, cpu: u32) -> Option<(Ref<Notification<P>>, u64)> {
+        let (NodeId(node), seen) = self.with(|tree| tree.take_notice(cpu as usize))??;
         let place = self.leaf(node);
         let [missed, overran] = place.bits.get();
         let bits = if seen.missed { missed } else { 0 } | if seen.overran { overran } else { 0 };

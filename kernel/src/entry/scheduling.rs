@@ -127,10 +127,11 @@ impl<S: System> Entry<S> {
         }
     }
 
-    /// Tells the monitor whose reservation was the first to miss a deadline or use up its budget,
-    /// which takes another decision. The others are told with the next ones, which are due at once.
+    /// Tells the monitor of the most urgent notice that this CPU is to tell, which takes another
+    /// decision. The others are told with the next ones, which are due at once, or when what they
+    /// choose is not above them.
     fn tell_monitor(&self) {
-        if let Some((monitor, bits)) = self.cpu.trees.take_notice() {
+        if let Some((monitor, bits)) = self.cpu.trees.take_notice(self.cpu.number) {
             self.signal(monitor, bits, false);
             self.cpu.resched.set(false);
             self.choose_in_tree();

@@ -3,6 +3,7 @@
 use super::capabilities::slot;
 use super::{Done, Manager};
 use crate::access::{Life, Ref};
+use crate::cpu::Cpu;
 use crate::leaf::LeafRef;
 use crate::object::capability::{Cap, Capability};
 use crate::object::thread::Turn;
@@ -121,7 +122,7 @@ impl<P: Port> Manager<'_, P> {
         let at = self.reservation(own, args[0], Rights::CONTROL)?;
         let words = self.words(me);
         if args[1] == Setting::Monitor as u64 {
-            return self.set_monitor(own, at, args[2], [words[0], words[1]]);
+            return self.set_monitor(me, own, at, args[2], [words[0], words[1]]);
         }
         let orders = args[1] == Setting::Share as u64;
         if self.makes_room() || (orders && !self.follows_before(self.node(at))) {
@@ -130,7 +131,7 @@ impl<P: Port> Manager<'_, P> {
         let class = self.all.open(at).class.get();
         if let (true, Some(class)) = (orders, class) {
             let share = Share::decode(args[2], words).ok_or(Error::InvalidArgument)?;
-            if !self.wakes_by(self.node(at), self.urgency_in(self.node(class), share)) {
+            if !self.wakes_by(me, self.node(at), self.urgency_in(self.node(class), share)) {
                 return Ok(Done::Preempted);
             }
         }
@@ -141,16 +142,18 @@ impl<P: Port> Manager<'_, P> {
         changed.map(|()| Done::Nothing)
     }
 
-    /// Whether no thread is to follow a change of waits any more on the CPU of a node. In the class
-    /// that all CPUs share none goes by what is to change.
+    /// Whether no thread is to follow a change of waits any more on the CPUs that may run a node.
     fn follows_before(&self, node: NodeId) -> bool {
-        let home = self.kernel.trees.leaf(node.0).home().and_then(Home::cpu);
-        !P::FUTEXES || home.is_none_or(|cpu| self.follow_rest(self.kernel.cpu(cpu)))
+        let home = self.kernel.trees.leaf(node.0).home();
+        let may_run = |cpu: &&Cpu<P>| home.is_some_and(|home| home.is_of(cpu.number));
+        !P::FUTEXES
+            || self.kernel.cpus.get().iter().filter(may_run).all(|cpu| self.follow_rest(cpu))
     }
 
     /// Only bits that the caller may signal itself are signalled.
     fn set_monitor(
         &self,
+        me: Ref<Thread<P>>,
         own: Ref<Domain<P>>,
         at: Ref<Reservation<P>>,
         word: u64,
@@ -166,11 +169,12 @@ impl<P: Port> Manager<'_, P> {
                 Some(Weak::new(cap.at))
             }
         };
-        let (node, cpu) = (self.node(at), self.cpu.number as usize);
+        let node = self.node(at);
+        let by = self.kernel.trees.leaf_by_itself(&self.all, me);
         let is_leaf = self.tree(|tree| tree.policy(node))?.is_none();
         let is_told_of_misses = is_leaf && monitor.is_some() && bits[0] > 0;
-        let level = self.tree(|tree| tree.level_of_watch(node, cpu))?;
-        let in_time = || !is_told_of_misses || self.wakes_by(node, ANY.min(level as i16));
+        let level = self.tree(|tree| tree.level_of_watch(node, by))?;
+        let in_time = || !is_told_of_misses || self.wakes_by(me, node, ANY.min(level as i16));
         if self.makes_room() || !in_time() {
             return Ok(Done::Preempted);
         }
@@ -275,7 +279,7 @@ impl<P: Port> Manager<'_, P> {
             return Ok(Done::Preempted);
         }
         let (node, above) = (self.node(at), self.node(class));
-        if !self.wakes_by(node, self.urgency_in(above, share)) {
+        if !self.wakes_by(me, node, self.urgency_in(above, share)) {
             return Ok(Done::Preempted);
         }
         let now = self.kernel.port.now();

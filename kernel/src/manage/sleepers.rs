@@ -3,6 +3,8 @@
 //! many threads, and interrupts are off for none of that.
 
 use super::Manager;
+use crate::access::Ref;
+use crate::object::Thread;
 use crate::port::Port;
 use crate::tree::{ANY, NOTHING};
 use abi::reservation::Share;
@@ -19,7 +21,7 @@ impl<P: Port> Manager<'_, P> {
     /// A node is about to be as urgent as this. Whether all deadlines in it are: else an interrupt
     /// is pending, and the call that is issued again goes on where this has ended. Behind the
     /// change [`Manager::has_come`] is due.
-    pub(super) fn wakes_by(&self, node: NodeId, urgency: i16) -> bool {
+    pub(super) fn wakes_by(&self, me: Ref<Thread<P>>, node: NodeId, urgency: i16) -> bool {
         let trees = &self.kernel.trees;
         let place = trees.leaf(node.0);
         if trees.coming(node) < urgency {
@@ -27,7 +29,7 @@ impl<P: Port> Manager<'_, P> {
             if trees.urgency_of_instants(node) >= urgency {
                 return true;
             }
-            trees.set_coming(node, urgency);
+            trees.set_coming(node, urgency, Some(me));
             place.next.set(0);
         }
         while let Some(at) = self.kernel.threads.get(place.next.get()) {
@@ -42,6 +44,6 @@ impl<P: Port> Manager<'_, P> {
 
     /// A change that was to come has been made, or refused.
     pub(super) fn has_come(&self, node: NodeId) {
-        self.kernel.trees.set_coming(node, NOTHING);
+        self.kernel.trees.set_coming(node, NOTHING, None);
     }
 }

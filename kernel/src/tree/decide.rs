@@ -61,8 +61,8 @@ impl<P: Port> Trees<P> {
                 now += time;
                 pick.until = pick.until.saturating_add(time);
             }
-            // A monitor is told with each decision.
-            if tree.has_notices() {
+            // A monitor is told with each decision, behind what is more urgent.
+            if tree.has_notice(cpu) {
                 pick.until = now;
             }
             (pick, pick.leaf.map_or(0, |leaf| tree.service(leaf)), now)

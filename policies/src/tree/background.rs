@@ -88,6 +88,8 @@ impl Tree<'_> {
         if wanted.miss && !self.is_leaf(at) {
             return Err(TreeError::InvalidParameter);
         }
+        self.account_to(self.cpu_of(at.0), now);
+        self.sees_miss(at.0, now);
         self.change(at.0, now, |node, now| {
             node.behind.wanted = wanted;
             if !wanted.miss {
@@ -216,12 +218,6 @@ impl Tree<'_> {
 }
 
 impl Node {
-    /// When it comes to the background if its job has not ended, or [`NEVER`].
-    #[inline(always)]
-    pub(super) fn falls_behind_at(&self) -> u64 {
-        if self.behind.wanted.miss { self.job.event() } else { NEVER }
-    }
-
     /// Its job goes on as if it were not late.
     pub(super) fn catch_up(&mut self, now: u64) {
         if core::mem::replace(&mut self.behind.is_late, false) && self.ready {

@@ -52,10 +52,10 @@ impl Tree<'_> {
                 role => self.check_node(at, role),
             }
         }
-        let told = |at: &usize| self.nodes[*at].watch.has_seen();
-        let notices = members::<ByNotice>(self.nodes, self.notices);
-        same(notices, (0..self.nodes.len()).filter(told), "notices");
         for cpu in 0..self.cpus.len() {
+            let told = |at: &usize| self.nodes[*at].watch.has_seen() && self.is_of(*at, cpu);
+            let notices = members::<ByNotice>(self.nodes, self.cpus[cpu].notices);
+            same(notices, (0..self.nodes.len()).filter(told), "notices");
             let listed = members::<ByMiss>(self.nodes, self.cpus[cpu].misses);
             let missing = |at: &usize| self.nodes[*at].miss_at != NEVER && self.is_of(*at, cpu);
             same(listed, (0..self.nodes.len()).filter(missing), "misses that are to be seen");

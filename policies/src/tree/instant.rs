@@ -7,8 +7,8 @@
 //! interrupted for what could not run instead of it. An instant that is served later has the effect
 //! that it would have had in time.
 //!
-//! A miss that a monitor is told of is as urgent as what asked for it. One that brings a leaf to
-//! the background alone is seen when that leaf is chosen, or where the CPU has nothing else to run.
+//! A miss that a monitor is told of is as urgent as what asked for it. Any miss of a leaf is seen
+//! while that is chosen, or where the CPU has nothing else to run.
 
 use super::Tree;
 use super::avl::{self, NIL};

@@ -91,10 +91,15 @@ impl Tree<'_> {
         priority.try_into().ok()
     }
 
-    /// The same, and of what is ready in the class that all CPUs share.
+    /// The same, and of what the CPU may take in the class that all CPUs share. As many steps more
+    /// as there are CPUs.
     pub fn highest_of_all(&self, cpu: usize) -> Option<i16> {
         let class = &self.nodes[self.shared().0 as usize];
-        let shared = (class.queue != NIL).then(|| class.priority() as i16);
+        let mut at = avl::first::<Node, ByKey>(self.nodes, class.queue);
+        while self.taker(at).is_some_and(|taker| taker != cpu) {
+            at = avl::next::<Node, ByKey>(self.nodes, at);
+        }
+        let shared = (at != NIL).then(|| class.priority() as i16);
         self.highest_ready(cpu).max(shared)
     }
 

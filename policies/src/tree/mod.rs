@@ -100,6 +100,8 @@ pub struct TreeCpu {
     began: u64,
     /// The leaves of which a miss is to be seen.
     misses: u32,
+    /// Nodes with a notice.
+    notices: u32,
     /// When its next decision is due, as far as it was told.
     until: u64,
     /// For which node the kernel works there since it was charged last, if not for what runs.
@@ -133,6 +135,7 @@ impl TreeCpu {
         since: 0,
         began: 0,
         misses: NIL,
+        notices: NIL,
         until: NEVER,
         payer: NIL,
         has_ended: false,
@@ -158,8 +161,6 @@ pub struct Tree<'a> {
     free: u32,
     /// Frames that no class has.
     free_frame: u32,
-    /// Nodes with a notice.
-    notices: u32,
     /// The last place in the order among equals.
     sequence: u64,
     /// The state of decisions by chance; 0: the policies decide.
@@ -192,7 +193,6 @@ impl<'a> Tree<'a> {
             plain: &mut [],
             free: NIL,
             free_frame: NIL,
-            notices: NIL,
             sequence: 0,
             chaos: 0,
             inheritance: Inheritance::Charged,

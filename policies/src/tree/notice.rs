@@ -2,11 +2,16 @@
 //!
 //! A node has one notice at most that was not taken; what happens again before joins it. So notices
 //! need no memory of their own, and none is lost.
+//!
+//! A notice is as urgent as the miss that it tells of, and no less than its node. A CPU tells those
+//! of its own nodes, and of the class that all share, while it runs nothing more urgent.
 
 use super::avl::{self, Links, NIL, Order};
+use super::curve::NEVER;
 use super::error::TreeError;
 use super::node::Node;
-use super::{NodeId, Tree};
+use super::plain::rank;
+use super::{NodeId, Tree, TreeCpu};
 
 /// What happened to a node since its last notice was taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +36,8 @@ pub(super) struct Watch {
     overruns: u32,
     /// Its place among the nodes with a notice.
     place: Links,
+    /// How urgent its notice is, as a rank below the root.
+    rank: u64,
     /// The order in which they came.
     sequence: u64,
 }
@@ -43,6 +50,7 @@ impl Watch {
         seen: Events { missed: false, overran: false },
         overruns: 0,
         place: Links::OUT,
+        rank: NEVER,
         sequence: 0,
     };
 
@@ -53,7 +61,7 @@ impl Watch {
     }
 }
 
-/// The order of notices: first come, first taken.
+/// The order of notices: by urgency, of equals first come, first taken.
 pub(super) struct ByNotice;
 
 impl Order<Node> for ByNotice {
@@ -68,6 +76,10 @@ impl Order<Node> for ByNotice {
     }
     #[inline(always)]
     fn key(node: &Node) -> u64 {
+        node.watch.rank
+    }
+    #[inline(always)]
+    fn rank(node: &Node) -> u64 {
         node.watch.sequence
     }
 }
@@ -75,7 +87,7 @@ impl Order<Node> for ByNotice {
 impl Tree<'_> {
     /// Watches a node from now on, for nothing if both are false. Notices that were not taken are
     /// gone. A miss is seen at the deadline, if the job has not ended, while its CPU runs nothing
-    /// above this level ([`Tree::level_of_watch`]).
+    /// above this level ([`Tree::level_of_watch`]), or the leaf itself.
     ///
     /// # Errors
     /// [`TreeError::NoSuchNode`], also for a root.
@@ -88,6 +100,7 @@ impl Tree<'_> {
     ) -> Result<(), TreeError> {
         self.check_inner(at)?;
         self.account_to(self.cpu_of(at.0), now);
+        self.sees_miss(at.0, now);
         self.forget(at.0);
         let node = &mut self.nodes[at.index()];
         let has_jobs = node.policy().is_none();
@@ -98,41 +111,57 @@ impl Tree<'_> {
         Ok(())
     }
 
-    /// How urgent misses of a leaf are that this CPU watches: as what it runs, if the leaf is its
-    /// own, and no less than the leaf, or the class below the root that it is in. O(depth).
-    pub fn level_of_watch(&self, at: NodeId, cpu: usize) -> u16 {
-        let is_own = self.node(at).is_some() && self.home_of(at.0) == cpu;
-        let runs = if is_own { self.priority_of_running(cpu) } else { 0 };
-        runs.max(self.priority_below_root(at)).try_into().unwrap_or(0)
+    /// How urgent misses of a leaf are that somebody with a leaf of its own watches: as that leaf,
+    /// if both are of one CPU, and no less than the one that is watched. O(depth).
+    pub fn level_of_watch(&self, at: NodeId, by: NodeId) -> u16 {
+        let [root, other] = [at, by].map(|at| self.rank_below_root(at.0).0);
+        let own = if root == other { self.priority_below_root(by) } else { 0 };
+        own.max(self.priority_below_root(at)).try_into().unwrap_or(0)
     }
 
-    /// Takes the oldest notice.
-    pub fn take_notice(&mut self) -> Option<(NodeId, Events)> {
-        let first = avl::first::<Node, ByNotice>(self.nodes, self.notices);
-        let seen = self.nodes.get(first as usize)?.watch.seen;
+    /// Takes the most urgent notice that a CPU is to tell now.
+    pub fn take_notice(&mut self, cpu: usize) -> Option<(NodeId, Events)> {
+        let first = self.first_notice(cpu)?;
+        let seen = self.nodes[first as usize].watch.seen;
         self.forget(first);
         Some((NodeId(first), seen))
     }
 
-    /// Whether there are notices that were not taken.
+    /// Whether a CPU is to tell a notice now: one that is no less urgent than what it runs.
     #[inline(always)]
-    pub fn has_notices(&self) -> bool {
-        self.notices != NIL
+    pub fn has_notice(&self, cpu: usize) -> bool {
+        let any = |cpu: usize| self.cpus[cpu].notices != NIL;
+        (any(cpu) || any(self.shared_cpu())) && self.first_notice(cpu).is_some()
+    }
+
+    #[cold]
+    fn first_notice(&self, cpu: usize) -> Option<u32> {
+        let TreeCpu { running, behind, .. } = self.cpus[cpu];
+        let runs = if behind == NIL { self.rank_of_running(running) } else { NEVER };
+        let firsts = [cpu, self.shared_cpu()]
+            .map(|cpu| avl::first::<Node, ByNotice>(self.nodes, self.cpus[cpu].notices));
+        let place = |at: &u32| {
+            let watch = &self.nodes.get(*at as usize)?.watch;
+            (watch.rank <= runs).then_some((watch.rank, watch.sequence))
+        };
+        firsts.into_iter().filter(|at| place(at).is_some()).min_by_key(place)
     }
 
     /// A node has no notice any more.
     pub(super) fn forget(&mut self, at: u32) {
         self.nodes[at as usize].watch.seen = Events::default();
         if self.nodes[at as usize].watch.place.is_in() {
-            self.notices = avl::remove::<Node, ByNotice>(self.nodes, self.notices, at);
+            let cpu = self.home_of(at);
+            let notices = self.cpus[cpu].notices;
+            self.cpus[cpu].notices = avl::remove::<Node, ByNotice>(self.nodes, notices, at);
         }
     }
 
     /// A job of a node has missed its deadline, for its monitor, if it has one.
     pub(super) fn notice_miss(&mut self, at: u32) {
         if self.nodes[at as usize].watch.wanted.missed {
-            self.nodes[at as usize].watch.seen.missed = true;
             self.notice(at);
+            self.nodes[at as usize].watch.seen.missed = true;
         }
     }
 
@@ -141,15 +170,24 @@ impl Tree<'_> {
         let node = &mut self.nodes[at as usize];
         let before = core::mem::replace(&mut node.watch.overruns, node.server.overruns);
         if node.watch.wanted.overran && before != node.server.overruns {
-            node.watch.seen.overran = true;
             self.notice(at);
+            self.nodes[at as usize].watch.seen.overran = true;
         }
     }
 
+    /// A node has a notice, which is as urgent as the most urgent of what it tells of.
     fn notice(&mut self, at: u32) {
-        if !self.nodes[at as usize].watch.place.is_in() {
-            self.nodes[at as usize].watch.sequence = self.next_place();
-            self.notices = avl::insert::<Node, ByNotice>(self.nodes, self.notices, at);
-        }
+        let (cpu, own, place) = (self.home_of(at), self.rank_of_running(at), self.next_place());
+        let Watch { level, seen, rank: before, sequence, .. } = self.nodes[at as usize].watch;
+        let urgency = own.min(rank(level.into()));
+        let (urgency, place) = match seen == Events::default() {
+            true => (urgency, place),
+            false => (urgency.min(before), sequence),
+        };
+        self.forget(at);
+        let watch = &mut self.nodes[at as usize].watch;
+        (watch.seen, watch.rank, watch.sequence) = (seen, urgency, place);
+        let notices = self.cpus[cpu].notices;
+        self.cpus[cpu].notices = avl::insert::<Node, ByNotice>(self.nodes, notices, at);
     }
 }

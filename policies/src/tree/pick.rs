@@ -178,9 +178,9 @@ impl Tree<'_> {
             }
             let (queue, role) = (node.queue, node.role);
             if role == Role::Leaf {
-                let falls_behind = node.falls_behind_at();
-                let is_due = falls_behind <= now && falls_behind != NEVER;
-                return if is_due { Err(at) } else { Ok((at, until.min(falls_behind))) };
+                let miss = node.job.event();
+                let is_due = miss <= now && miss != NEVER;
+                return if is_due { Err(at) } else { Ok((at, until.min(miss))) };
             }
             until = until.min(self.due_in(at, now)?).min(self.due_in_partitions(at, now)?);
             at = match role {

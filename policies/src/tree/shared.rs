@@ -58,7 +58,8 @@ impl Tree<'_> {
     pub(super) fn looks_at_shared(&self, cpu: usize) -> bool {
         let state = &self.cpus[self.shared_cpu()];
         let class = &self.nodes[state.root as usize];
-        [class.queue, class.events, state.misses, self.cpus[cpu].taken] != [NIL; 4]
+        let its = [class.queue, class.events, state.misses, state.notices];
+        its != [NIL; 4] || self.cpus[cpu].taken != NIL
     }
 
     /// A CPU's decision between its own root and the shared class.
@@ -66,11 +67,16 @@ impl Tree<'_> {
     #[inline(never)]
     pub(super) fn choose_with_shared(&mut self, cpu: usize, now: u64) -> Result<(u32, u64), Due> {
         let (root, class, shared) = (self.cpus[cpu].root, self.shared().0, self.shared_cpu());
-        let misses = self.due_misses(shared, NIL, now).map_err(Due::Node)?;
-        let instants = self.due_in(class, now).map_err(Due::Node)?.min(misses);
-        let child = self.first_for(cpu);
         let rank = self.nodes[class as usize].rank();
-        let mut chosen = if child != NIL && self.goes_before(rank, cpu) {
+        let is_first = self.first_rank(cpu).is_none_or(|first| rank <= first);
+        let mut instants = NEVER;
+        if is_first {
+            let misses = self.due_misses(shared, NIL, now).map_err(Due::Node)?;
+            instants = self.due_in(class, now).map_err(Due::Node)?.min(misses);
+        }
+        let child = self.first_for(cpu);
+        let goes = child != NIL && if self.chaos == 0 { is_first } else { self.chance(2) == 0 };
+        let mut chosen = if goes {
             let own = self.due_up_to(root, rank, now).map_err(Due::Node)?;
             let (leaf, until) = self.choose(child, now)?;
             (leaf, until.min(own))
@@ -82,7 +88,7 @@ impl Tree<'_> {
         let others = self.cpus[..shared].iter().enumerate().filter(|(other, _)| *other != cpu);
         let mut others = others.map(|(_, other)| other);
         let looks = |other: &TreeCpu| other.until <= instants && self.runs(other) > 0;
-        if self.own_key(chosen.0) > 0 && !others.any(looks) {
+        if is_first && !others.any(looks) {
             chosen.1 = chosen.1.min(instants);
         }
         Ok(chosen)
@@ -107,14 +113,6 @@ impl Tree<'_> {
         found
     }
 
-    /// Whether the shared class goes before what is ready below a CPU's root.
-    pub(super) fn goes_before(&mut self, rank: u64, cpu: usize) -> bool {
-        if self.chaos != 0 {
-            return self.chance(2) == 0;
-        }
-        self.first_rank(cpu).is_none_or(|first| rank <= first)
-    }
-
     /// A CPU has decided to run a leaf, or none: it takes the child of the shared class that the
     /// leaf is, or is in, and has no other one any more. CPUs that may run something else than they
     /// do are asked.
@@ -131,6 +129,10 @@ impl Tree<'_> {
         // Choices by chance are due again soon by themselves.
         if self.chaos == 0 {
             self.ask();
+            // A notice of the class that this CPU does not tell, since it runs what goes before.
+            if self.runs(&self.cpus[cpu]) == 0 && self.cpus[self.shared_cpu()].notices != NIL {
+                self.ask_at(0);
+            }
         }
     }
 

@@ -15,9 +15,9 @@
 //! do not delay the threads above them, and no thread runs by what has changed already.
 //!
 //! In a tree each CPU has its own followers, and their keys are places below its root. A thread
-//! that can run, or that one of its own CPU lends to, follows on that CPU. One that waits, and that
-//! another CPU's thread lends to, follows on the CPU that has got so far along the waits: the
-//! thread whose wait it is could not run there either while that CPU runs what is more urgent.
+//! follows on its own CPU, but while it waits in a turnstile and another CPU's thread lends to it:
+//! then on the CPU that has got so far along the waits. The thread whose wait it is could not run
+//! there either while that CPU runs what is more urgent.
 
 use super::chain::{Ends, key};
 use crate::access::Ref;
@@ -134,12 +134,12 @@ impl<P: Port> Manager<'_, P> {
 
     /// The CPU on which a thread is to follow a change that was found on this one.
     fn follows_on(&self, at: Ref<Thread<P>>, found: &'static Cpu<P>) -> &'static Cpu<P> {
-        let (own, thread) = (self.cpu_of(at), self.all.open(at));
-        if !P::SMP || thread.runnable() || found.is_same(own) {
+        let (own, inherit) = (self.cpu_of(at), &self.all.open(at).inherit);
+        if !P::SMP || inherit.waits.get().is_none() || found.is_same(own) {
             return own;
         }
-        match thread.inherit.follows() {
-            true => self.kernel.cpu(thread.inherit.follows_on.get()),
+        match inherit.follows() {
+            true => self.kernel.cpu(inherit.follows_on.get()),
             false => found,
         }
     }
@@ -200,8 +200,17 @@ impl<P: Port> Manager<'_, P> {
         }
         // One that may run what is more urgent follows when it decides.
         let runs = self.runs_on_cpu(cpu);
-        if runs < key || (equals && runs == key) || cpu.current.get() == at {
+        let may_lose = cpu.current.get() == at && !at.lent.get(&self.all).is_none();
+        if runs < key || (equals && runs == key) || may_lose {
             self.cpu.ask_for_decision(cpu);
+        }
+    }
+
+    /// A thread waits in a turnstile no longer: it follows on its own CPU, if it is to follow.
+    pub(super) fn follow_at_home(&self, at: Ref<Thread<P>>) {
+        let (inherit, own) = (&self.all.open(at).inherit, self.cpu_of(at));
+        if P::SMP && inherit.follows() && !self.is_follower_of(at, own) {
+            self.follow_on((own, true), at, 0, 0);
         }
     }
 

@@ -39,12 +39,16 @@ fn set(at: u64, setting: Setting, (code, words): (u64, [u64; 4])) -> Regs {
 /// The sleeper is on the leaf.
 fn reserved(threads: &[(u32, u8)]) -> Machine {
     let board: Machine = boot(threads);
+    reserve(&board);
+    board
+}
+
+fn reserve(board: &Machine) {
     board.succeeds(RUNS, create(CLASS, ROOT, Some(Policy::FixedPriority), Share::Priority(15)));
     board.succeeds(RUNS, create(LEAF, CLASS, None, Share::Priority(400)));
     let timing = Timing::encode(Some(Timing { deadline: 10 * TICK, period: TICK }));
     board.succeeds(RUNS, set(LEAF, Setting::Timing, (0, timing)));
     board.succeeds(RUNS, system(Call::Reserve, &[THREAD + u64::from(SLEEPER), LEAF]));
-    board
 }
 
 /// The sleeper's deadline has come half a tick ago, and waits for the thread above it.
@@ -106,6 +110,31 @@ fn a_leaf_is_watched() {
     assert!(!is_due(&board), "a job is not released in time");
     assert_eq!(board.running(), Some(RUNS));
     board.check();
+}
+
+/// A change that was begun, and is not gone on with, leaves no thread as urgent as it would have.
+#[test]
+fn a_change_that_never_comes_makes_nothing_urgent() {
+    let board: Machine = boot(&[(1, 10), (1, 20), (1, 25)]);
+    board.does(BESIDE, sleep(TICK));
+    reserve(&board);
+    let urgency = || {
+        let at = board.machine.kernel.threads.get(SLEEPER).expect("it exists");
+        board.open(|all| board.machine.kernel.trees.urgency_of_sleeper(all, at))
+    };
+    assert_eq!(urgency(), 15);
+    // Interrupted behind the first thread that it has looked at.
+    board.host.interrupt_after(1);
+    board.call(set(LEAF, Setting::Monitor, (NOTIFICATION, [1, 0, 0, 0])));
+    assert!(board.regs.get().again, "it is to be issued again");
+    assert_eq!(urgency(), 20);
+    board.wait(TICK);
+    board.succeeds(BESIDE, system(Call::ThreadSuspend, &[THREAD + u64::from(RUNS)]));
+    assert_eq!(urgency(), 15);
+    board.succeeds(BESIDE, system(Call::ThreadResume, &[THREAD + u64::from(RUNS)]));
+    board.does(BESIDE, sleep(10 * TICK));
+    board.sees(RUNS, Ok(()));
+    assert_eq!(urgency(), 20);
 }
 
 /// So is a timer that a thread on a leaf has set; and whom it signals has a job released by it.

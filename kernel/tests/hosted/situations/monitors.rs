@@ -1,22 +1,26 @@
 //! Monitors: what is told of reservations whose time runs out.
 
-use super::reservations::{Tested, limit, reserve, set, set_share};
-use crate::support::host::Host;
+use super::reservations::{Tested, create, limit, reserve, set, set_share};
+use crate::support::context::Regs;
+use crate::support::host::{Event, Host};
 use crate::support::scene::{
-    FREE, LEAF, NOTIFICATION, ROOT, THREAD, begin_job, boot, receive, system,
+    ENDPOINT, FREE, LEAF, NOTIFICATION, ROOT, THREAD, begin_job, boot, call, receive, reply_wait,
+    system, timed,
 };
-use abi::call::{Call, Setting};
-use abi::reservation::{Share, Timing};
-use abi::{Error, Rights};
+use abi::call::{Call, NOTHING, Setting, Timeout};
+use abi::reservation::{Policy, Share, Timing};
+use abi::{Error, Info, Rights};
+use kernel::port::Port;
 use kernel::system::Tree;
 
+const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
 const TASK: u32 = 1;
 const MONITOR: u32 = 2;
 const MISSED: u64 = 4;
 const OVERRAN: u64 = 8;
 
-fn monitor(slot: u64, notification: u64, bits: [u64; 2]) -> crate::support::context::Regs {
+fn monitor(slot: u64, notification: u64, bits: [u64; 2]) -> Regs {
     let [missed, overran] = bits;
     system(Call::ReservationSet, &[slot, Setting::Monitor as u64, notification])
         .with_words([missed, overran, 0, 0])
@@ -113,4 +117,97 @@ fn only_what_the_caller_may_signal_is_told() {
     let blind = [LEAF, FREE + 2, u64::from(Rights::RESERVE.0), 0];
     board.succeeds(MONITOR, system(Call::CapCopy, &blind));
     board.fails(MONITOR, monitor(FREE + 2, FREE, [MISSED, 0]), Error::MissingRight);
+}
+
+fn sleep(until: u64) -> Regs {
+    timed(NOTHING.into(), NOTHING.into(), Info(0), Timeout::At, until)
+}
+
+/// How often the timer interrupts the first thread behind its wake-up, where so many leaves of a
+/// class below it have missed just before, and its monitor is below it as well.
+fn interrupts(leaves: u64) -> usize {
+    let board: Tested = boot::<Tree<Host>>(&[(1, 200), (1, 20), (1, 10)]);
+    let wakes = 5 * MS + 110 * US;
+    board.does(1, sleep(wakes));
+    board.does(2, sleep(100 * US));
+    board.does(3, begin_job());
+    board.wait(100 * US - board.host.now());
+    board.succeeds(2, create(FREE, ROOT, Some(Policy::FixedPriority), Share::Priority(10)));
+    let released = board.host.now();
+    for leaf in FREE + 1..=FREE + leaves {
+        board.succeeds(2, create(leaf, FREE, None, Share::Priority(5)));
+        let timing = Timing { deadline: 5 * MS, period: 50 * MS };
+        board.succeeds(2, set(leaf, Setting::Timing, Timing::encode(Some(timing))));
+        board.succeeds(2, monitor(leaf, NOTIFICATION, [1, 0]));
+        board.succeeds(2, reserve(THREAD + 3, leaf));
+    }
+    board.does(2, receive(NOTIFICATION));
+    // All miss, and the first is told.
+    board.host.advance(released + 5 * MS + 1 - board.host.now());
+    while board.running() != Some(2) {
+        board.take(Event::Timer);
+    }
+    board.host.advance(wakes - board.host.now());
+    board.take(Event::Timer);
+    let mut count = 0;
+    while board.host.waiting().is_some() {
+        board.take(Event::Timer);
+        count += 1;
+    }
+    assert_eq!(board.running(), Some(1));
+    board.check_all();
+    count
+}
+
+#[test]
+fn misses_below_do_not_interrupt_what_wakes_above() {
+    assert_eq!([1, 2, 7, 14].map(interrupts), [0; 4]);
+}
+
+const CLIENT: u32 = 1;
+const VICTIM: u32 = 2;
+const SERVER: u32 = 3;
+const WORKER: u32 = 4;
+const LOW_CLASS: u64 = FREE;
+const LOW_LEAF: u64 = FREE + 1;
+
+/// A low server, called by a client that is above the victim, is to be told of a leaf below itself;
+/// then the client waits.
+fn called() -> Tested {
+    let board: Tested = boot::<Tree<Host>>(&[(1, 200), (1, 150), (1, 10), (1, 5)]);
+    board.does(CLIENT, sleep(100 * US));
+    board.does(VICTIM, sleep(200 * US));
+    let priority = Share::Priority(8);
+    board.succeeds(SERVER, create(LOW_CLASS, ROOT, Some(Policy::FixedPriority), priority));
+    board.succeeds(SERVER, create(LOW_LEAF, LOW_CLASS, None, Share::Priority(5)));
+    let timing = Timing { deadline: 5 * MS, period: 50 * MS };
+    board.succeeds(SERVER, set(LOW_LEAF, Setting::Timing, Timing::encode(Some(timing))));
+    board.does(SERVER, receive(ENDPOINT + 1));
+    board.does(WORKER, begin_job());
+    board.wait(100 * US);
+    board.does(CLIENT, call(ENDPOINT + 1, Info(0)));
+    board.succeeds(SERVER, monitor(LOW_LEAF, NOTIFICATION, [1, 0]));
+    board.succeeds(SERVER, reserve(THREAD + u64::from(WORKER), LOW_LEAF));
+    board.does(SERVER, reply_wait(ENDPOINT + 1, Info(0)));
+    board.does(CLIENT, receive(NOTIFICATION + 1));
+    assert_eq!(board.running(), Some(WORKER));
+    board
+}
+
+#[test]
+fn a_miss_is_not_as_urgent_as_who_has_called_its_monitor() {
+    let board = called();
+    board.wait(100 * US);
+    assert_eq!(board.running(), Some(VICTIM));
+    assert_eq!(board.host.armed(), None, "a miss below the victim interrupts it");
+}
+
+#[test]
+fn a_sleeper_is_not_as_urgent_as_who_has_called_its_monitor() {
+    let board = called();
+    board.does(WORKER, sleep(5 * MS));
+    board.wait(6 * MS);
+    assert_eq!(board.running(), Some(VICTIM));
+    let first = board.machine.cpu.deadlines.first();
+    assert_eq!(first, 5 * MS, "a timeout below the victim is not deferred");
 }

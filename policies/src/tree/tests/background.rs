@@ -80,7 +80,7 @@ fn a_late_job_makes_no_other_late() {
     tree.wake(one, 14 * MS);
     assert_eq!(decide(&mut tree, 14 * MS).leaf, Some(one), "its next job is in time");
     assert_eq!(tree.inspect(other).expect("it exists").jobs.missed, 0);
-    assert_eq!((tree.inspect(one).expect("it exists").jobs.missed, tree.take_notice()), (1, None));
+    assert_eq!((tree.inspect(one).expect("it exists").jobs.missed, tree.take_notice(0)), (1, None));
 }
 
 #[test]
@@ -224,4 +224,27 @@ proptest! {
         let sum = |tree: &Tree<'_>| leaves.iter().map(|leaf| tree.service(*leaf)).sum::<u64>();
         prop_assert_eq!(sum(&plain) + used, sum(&tree), "what it has had");
     }
+}
+
+/// A late job is to fall behind as soon as its leaf is chosen; meanwhile a monitor is set.
+#[test]
+fn a_late_job_falls_behind_where_a_monitor_is_set_meanwhile() {
+    let mut storage = Storage::new(8);
+    let mut tree = storage.tree();
+    let root = tree.root(0);
+    let class = class(&mut tree, Policy::FixedPriority);
+    let leaf = leaf(&mut tree, class, Share::Priority(5));
+    let timing = Timing { deadline: 2 * MS, period: 10 * MS };
+    assert_eq!(tree.set_timing(leaf, Some(timing), 0), Ok(()));
+    let (high, low) = (tree.plain_leaf(0, 200), self::leaf(&mut tree, root, Share::Priority(1)));
+    assert_eq!(tree.set_background(leaf, Fallback { overrun: false, miss: true }, 0), Ok(()));
+    tree.wake(leaf, 0);
+    tree.wake(low, 0);
+    decide(&mut tree, 0);
+    tree.wake(high, MS);
+    decide(&mut tree, MS);
+    let overran = Events { missed: false, overran: true };
+    assert_eq!(tree.watch(leaf, overran, 0, 3 * MS), Ok(()));
+    tree.block(high, 4 * MS, true);
+    assert_eq!(decide(&mut tree, 4 * MS).leaf, Some(low), "the late one is behind");
 }

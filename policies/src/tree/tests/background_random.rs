@@ -45,7 +45,7 @@ fn change(tree: &mut Tree<'_>, dice: &mut Dice, now: u64) {
         21..=27 => drop(tree.wake(at, now)),
         28..=29 => tree.block(at, now, dice.below(2) == 0),
         30 if dice.below(8) == 0 => tree.set_chaos(dice.below(2) * dice.below(1_000)),
-        _ => drop(tree.take_notice()),
+        _ => drop(tree.take_notice(0)),
     }
     tree.check();
 }

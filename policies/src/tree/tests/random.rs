@@ -259,7 +259,7 @@ proptest! {
             now += deferring_step(&mut tree, kind, &mut dice, now);
             let (mut nodes, mut frames, mut cpus, _) = snapshot(&tree);
             let (nodes, frames, cpus) = (&mut nodes[..], &mut frames[..], &mut cpus[..]);
-            let Tree { free, free_frame, notices, sequence, .. } = tree;
+            let Tree { free, free_frame, sequence, .. } = tree;
             let (chaos, slice, quantum) = (0, SLICE, QUANTUM);
             let inheritance = Inheritance::Charged;
             let mut eager = Tree {
@@ -269,7 +269,6 @@ proptest! {
                 plain: &mut [],
                 free,
                 free_frame,
-                notices,
                 sequence,
                 chaos,
                 inheritance,

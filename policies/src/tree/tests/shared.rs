@@ -394,3 +394,90 @@ fn a_cpu_above_the_class_does_not_look_at_its_budgets() {
     assert_eq!(tree.take_asked(), None);
     tree.check();
 }
+
+/// Who is above a class wakes when many instants of that come: what it waits for, in steps.
+fn steps_before_what_is_above(
+    is_shared: bool,
+    prepare: impl Fn(&mut Tree<'_>, NodeId),
+    [runs, wakes]: [u64; 2],
+) -> usize {
+    let mut storage = Storage::of_cpus(1, 60);
+    let mut tree = storage.tree();
+    let (root, shared) = (tree.root(0), tree.shared());
+    let class = match is_shared {
+        true => shared,
+        false => {
+            tree.create(root, Some(Policy::EarliestDeadline), Share::Priority(5)).expect("fits")
+        }
+    };
+    assert_eq!(tree.set_share(class, Share::Priority(5), 0), Ok(()));
+    for _ in 0..50 {
+        let leaf = leaf(&mut tree, class, Share::Deadline);
+        prepare(&mut tree, leaf);
+        tree.wake(leaf, 0);
+    }
+    run(&mut tree, 0, runs);
+    let high = tree.plain_leaf(0, 200);
+    tree.wake(high, wakes);
+    let mut served = 0;
+    loop {
+        match tree.step(0, wakes) {
+            Step::Charged => {}
+            Step::Served(_) => served += 1,
+            Step::Chosen(pick) => {
+                assert_eq!(pick.leaf, Some(high));
+                tree.check();
+                return served;
+            }
+        }
+    }
+}
+
+#[test]
+fn misses_of_the_class_delay_nothing_above() {
+    let prepare = |tree: &mut Tree<'_>, leaf| {
+        let timing = Timing { deadline: 2 * MS, period: 10 * MS };
+        assert_eq!(tree.set_timing(leaf, Some(timing), 0), Ok(()));
+        assert_eq!(tree.watch(leaf, Events { missed: true, overran: true }, 5, 0), Ok(()));
+    };
+    for is_shared in [false, true] {
+        assert_eq!(steps_before_what_is_above(is_shared, prepare, [MS, 2 * MS + 1]), 0);
+    }
+}
+
+#[test]
+fn budgets_of_the_class_delay_nothing_above() {
+    let prepare = |tree: &mut Tree<'_>, leaf| {
+        let limit = Budget::new(Server::Periodic, 20 * US, 10 * MS);
+        assert_eq!(tree.set_budget(leaf, Some(limit), 0), Ok(()));
+    };
+    for is_shared in [false, true] {
+        assert_eq!(steps_before_what_is_above(is_shared, prepare, [5 * MS, 10 * MS]), 0);
+    }
+}
+
+/// A notice of the class is told by a CPU that runs nothing above it.
+#[test]
+fn a_notice_of_the_class_is_told_by_another_cpu() {
+    let mut storage = Storage::of_cpus(2, 4);
+    let mut tree = storage.tree();
+    let shared = tree.shared();
+    let child = leaf(&mut tree, shared, Share::Deadline);
+    let limit = Budget::new(Server::Periodic, MS, 10 * MS);
+    assert_eq!(tree.set_budget(child, Some(limit), 0), Ok(()));
+    assert_eq!(tree.watch(child, Events { missed: false, overran: true }, 0, 0), Ok(()));
+    tree.wake(child, 0);
+    assert_eq!(tree.pick(0, 0).leaf, Some(child));
+    assert_eq!(tree.pick(1, 0).leaf, None);
+    let high = tree.plain_leaf(0, 200);
+    tree.wake(high, MS);
+    assert_eq!(tree.set_share(shared, Share::Priority(5), MS), Ok(()));
+    while tree.take_asked().is_some() {}
+    assert_eq!(tree.pick(1, MS).leaf, None);
+    assert_eq!(tree.pick(0, MS).leaf, Some(high));
+    assert!(!tree.has_notice(0));
+    assert_eq!(tree.take_asked(), Some(1));
+    tree.pick(1, MS);
+    assert!(tree.take_notice(1).is_some_and(|(_, seen)| seen.overran));
+    tree.check();
+}
