@@ -469,8 +469,8 @@ impl<P: Port> Manager<'_, P> {
         first.is_some()
     }
 
-    /// Before the priority of a leaf or a class of a CPU changes: all steps there, since they are in
-    /// the order of priorities of before. False: not all, an interrupt is pending.
+    /// Before the priority of a leaf or a class of a CPU changes: all steps there, since they are
+    /// in the order of priorities of before. False: not all, an interrupt is pending.
     pub(in crate::manage) fn follow_rest(&self, cpu: &'static Cpu<P>) -> bool {
         while let Some((first, urgency)) = self.first_follower(cpu) {
             self.follow(first, (cpu, urgency));
