@@ -220,6 +220,7 @@ fn carve_pools<P: Port>(
         irqs,
         trees,
         waits: Waits::new(),
+        followers: Followers::new(),
         console,
         chains: archive.word(WORD_CHAINS) != 0,
         cpus: Cell::new(&[]),
@@ -274,9 +275,9 @@ fn carve_cpus<P: Port>(
     arena: &mut Arena,
     count: usize,
 ) -> Option<Machine<P>> {
-    let sets = arena.slice(count, |_, _| Some(Followers::new()))?;
     let cpus = arena.slice(count, |arena, number| {
-        let followers = &sets[if kernel.variant.tree { number } else { 0 }];
+        let shares = !P::SMP || !kernel.variant.tree || number == 0;
+        let followers = if shares { &kernel.followers } else { arena.one(Followers::new())? };
         Some(cpu((kernel, archive), &Exclusive::of_boot(arena), number as u32, followers))
     })?;
     kernel.cpus.set(cpus);

@@ -1,7 +1,6 @@
 //! The end of a kernel that found itself wrong: a message and raw return addresses, which the
 //! laboratory turns into names.
 
-use crate::machine::halt;
 use crate::paging::PAGE;
 use crate::port::exit;
 use crate::segments::is_guard;
@@ -9,17 +8,16 @@ use crate::state;
 use crate::uart::{Uart, write, write_number};
 use abi::boot::EXIT_PANIC;
 use core::arch::asm;
-use core::arch::x86_64::__cpuid;
 use core::fmt::Write;
 use core::panic::PanicInfo;
 use core::ptr::with_exposed_provenance;
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Words that are shown at most.
 const DEPTH: u32 = 48;
 
-/// The CPU that panics, as the number of its APIC and one; 0: none does.
-static PANICKING: AtomicU32 = AtomicU32::new(0);
+/// A panic while panicking just ends the run.
+static PANICKING: AtomicBool = AtomicBool::new(false);
 
 unsafe extern "C" {
     static __image: u8;
@@ -30,10 +28,8 @@ unsafe extern "C" {
 
 #[panic_handler]
 fn panic(info: &PanicInfo) -> ! {
-    /// A panic behind this just ends the run.
-    static TELLS: AtomicBool = AtomicBool::new(false);
-    begin_panic();
-    if TELLS.swap(true, Relaxed) {
+    empty_console();
+    if PANICKING.swap(true, Relaxed) {
         exit(EXIT_PANIC);
     }
     let mut out = Uart;
@@ -53,19 +49,14 @@ fn panic(info: &PanicInfo) -> ! {
     exit(EXIT_PANIC)
 }
 
-/// This CPU panics. Others that do so leave the console to the first one. What waits for that goes
-/// before the message. Tried once: this may be what panics.
+/// What waits for the console goes before the message. Tried once: this may be what panics.
 #[inline(never)]
-pub fn begin_panic() {
-    let me = 1 + (__cpuid(1).ebx >> 24);
-    match PANICKING.compare_exchange(0, me, Relaxed, Relaxed) {
-        Ok(_) => {
-            if let Some(kernel) = state::kernel() {
-                kernel.console.empty(kernel.port);
-            }
-        }
-        Err(first) if first == me => {}
-        Err(_) => halt(),
+pub fn empty_console() {
+    static TRIED: AtomicBool = AtomicBool::new(false);
+    if !TRIED.swap(true, Relaxed)
+        && let Some(kernel) = state::kernel()
+    {
+        kernel.console.empty(kernel.port);
     }
 }
 

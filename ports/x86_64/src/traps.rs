@@ -4,7 +4,7 @@ use crate::apic;
 use crate::context::{offset::*, special};
 use crate::entry::{CURRENT, STACK, leave};
 use crate::machine::fault_address;
-use crate::panic::begin_panic;
+use crate::panic::empty_console;
 use crate::port::X86;
 use crate::segments::Vector;
 use crate::{state, uart};
@@ -195,7 +195,7 @@ fn describe(number: u64, code: u64) -> Fault {
 }
 
 extern "sysv64" fn kernel_fault(number: u64, code: u64, at: u64) -> ! {
-    begin_panic();
+    empty_console();
     let address = if number == PAGE_FAULT { fault_address() } else { 0 };
     uart::write_number(b"exception ", number);
     uart::write_number(b", code ", code);
