@@ -3,7 +3,8 @@
 //!
 //! Priorities are one scale, the same on all CPUs, so their CPUs have one set. In a tree a leaf is
 //! as urgent as its place below the root of its CPU says, which tells nothing of what is below
-//! another root: so each CPU has its own set, and takes no step out of another one.
+//! another root: so each CPU has its own set, and takes no step out of another one. One set more is
+//! of those to which a priority is on its way from another CPU.
 
 use crate::object::Thread;
 use crate::order::Root;

@@ -61,7 +61,7 @@ pub struct Kernel<P: Port> {
     pub trees: Trees<P>,
     /// Waits along which threads lend what they have.
     pub waits: Waits<P>,
-    /// Threads that are to follow a change of them: of all CPUs, of a tree the first one's.
+    /// Threads that are to follow a change of them: of all CPUs, in a tree those in transit.
     pub followers: Followers<P>,
     /// Text on its way to the console.
     pub console: Console,

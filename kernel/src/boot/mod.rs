@@ -276,7 +276,7 @@ fn carve_cpus<P: Port>(
     count: usize,
 ) -> Option<Machine<P>> {
     let cpus = arena.slice(count, |arena, number| {
-        let shares = !P::SMP || !kernel.variant.tree || number == 0;
+        let shares = !P::TREE || !kernel.variant.tree;
         let followers = if shares { &kernel.followers } else { arena.one(Followers::new())? };
         Some(cpu((kernel, archive), &Exclusive::of_boot(arena), number as u32, followers))
     })?;

@@ -54,7 +54,8 @@ impl<S: System> Entry<S> {
         // follow a change of waits may lead to any.
         core.upgrade_if(|| {
             let open = !Guards::<S>::EXCLUSIVE;
-            open && (core.is_elsewhere(cpu.current.get()) || cpu.followers.any())
+            open && (core.is_elsewhere(cpu.current.get())
+                || (cpu.followers.any() || kernel.followers.any()))
         });
         cpu.next.set(cpu.current.get());
         core

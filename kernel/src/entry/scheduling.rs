@@ -168,17 +168,23 @@ impl<S: System> Entry<S> {
     fn choose_in_tree(&self) -> bool {
         let mut must = false;
         loop {
-            if self.cpu.followers.go_before_decision() && !self.follow_waits(must) {
+            if self.goes_behind_followers() && !self.follow_waits(must) {
                 return false;
             }
             if !self.choose() {
                 return false;
             }
-            must = self.cpu.followers.go_before_decision() && self.is_behind_followers();
+            must = self.goes_behind_followers() && self.is_behind_followers();
             if !must {
                 return true;
             }
         }
+    }
+
+    /// Whether a tree is to decide behind steps of threads that follow a change of waits.
+    #[inline(always)]
+    fn goes_behind_followers(&self) -> bool {
+        self.cpu.followers.go_before_decision() || (S::Port::SMP && self.kernel.followers.any())
     }
 
     /// Takes the steps of threads that follow a change of waits; one in any case if `must`. False:

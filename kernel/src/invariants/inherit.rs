@@ -5,11 +5,11 @@
 use super::trains::home;
 use super::{live, tally};
 use crate::access::{Exclusive, Life, Ref};
-use crate::cpu::Cpu;
 use crate::events::Machine;
+use crate::followers::Followers;
 use crate::leaf::LeafRef;
 use crate::manage::inherit::to_do;
-use crate::object::inherit::{ByEdge, ByFollower, ByWaiter, Kind, Turnstile};
+use crate::object::inherit::{ByEdge, ByFollower, ByWaiter, Kind, TRANSIT, Turnstile};
 use crate::object::thread::{State, Wait, flag};
 use crate::object::{Activation, Domain, Endpoint, Pooled, Thread};
 use crate::order::Order;
@@ -47,14 +47,13 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
         }
     }
     let mut followers = 0u32;
-    for cpu in with_followers(machine) {
-        Order::<_, ByFollower>::of(all, ByFollower).each(&cpu.followers.set, &mut |at| {
+    for (place, set) in sets(machine) {
+        Order::<_, ByFollower>::of(all, ByFollower).each(&set.set, &mut |at| {
             let inherit = &all.open(at).inherit;
             let what = inherit.to_do.get();
             let lives = at.life() != Life::Vacant || what & !to_do::DESCRIBED == 0;
             assert!(lives, "a destroyed thread is to follow a change");
-            let on = machine.kernel.cpu(inherit.follows_on.get());
-            let listed = core::ptr::eq(on.followers, cpu.followers);
+            let listed = inherit.follows_on.get() == place;
             assert!(listed, "a thread follows on another CPU than it says");
             followers += 1;
         });
@@ -78,33 +77,34 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
     assert!(found.edges[0] == found.edges[1], "a turnstile leads to a thread that ignores it");
 }
 
-/// The CPUs that have followers of their own: where priorities order threads all have the same.
-fn with_followers<P: Port>(machine: Machine<P>) -> &'static [Cpu<P>] {
-    let cpus = machine.kernel.cpus.get();
-    if machine.kernel.variant.tree { cpus } else { &cpus[..1] }
+/// All followers, and whose they are: where priorities order threads all CPUs have the same.
+fn sets<P: Port>(machine: Machine<P>) -> impl Iterator<Item = (u32, &'static Followers<P>)> {
+    let kernel = machine.kernel;
+    let own = kernel.cpus.get().iter().filter(|_| kernel.variant.tree);
+    let others = if kernel.variant.tree { TRANSIT } else { 0 };
+    own.map(|cpu| (cpu.number, cpu.followers)).chain([(others, &kernel.followers)])
 }
 
 /// Whether any thread is to follow a change of waits.
 pub(super) fn anyone_follows<P: Port>(machine: Machine<P>) -> bool {
-    with_followers(machine).iter().any(|cpu| cpu.followers.any())
+    sets(machine).any(|(_, set)| set.any())
 }
 
-/// The greatest key of what is to be followed on a CPU; -1: there is none.
-fn first_follower<P: Port>(cpu: &Cpu<P>, all: &Exclusive<'_>) -> i16 {
+/// The greatest key of what is to be followed among these; -1: there is none.
+fn first_of<P: Port>(set: &Followers<P>, all: &Exclusive<'_>) -> i16 {
     let followers = Order::<_, ByFollower>::of(all, ByFollower);
-    let first = followers.first(&cpu.followers.set);
+    let first = followers.first(&set.set);
     first.map_or(-1, |first| followers.key(first).into())
 }
 
 /// The one CPU looks for threads up to the urgency of what is to be followed, or is to decide.
 fn highest<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
-    for cpu in with_followers(machine) {
-        let urgency = first_follower(cpu, all);
-        assert!(urgency <= cpu.followers.urgency(), "followers are more urgent than is known");
-        let decides = !cpu.followers.any() || cpu.followers.before_decision.get();
+    for (place, set) in sets(machine) {
+        assert!(first_of(set, all) <= set.urgency(), "followers are more urgent than is known");
+        let decides = !set.any() || place == TRANSIT || set.before_decision.get();
         assert!(decides || !machine.kernel.variant.tree, "a decision does not look at followers");
     }
-    let (cpu, urgency) = (machine.cpu, first_follower(machine.cpu, all));
+    let (cpu, urgency) = (machine.cpu, first_of(machine.cpu.followers, all));
     let bounded = P::SMP || machine.kernel.variant.tree || cpu.resched.get();
     assert!(bounded || urgency <= cpu.highest.get(), "followers are above what a CPU looks for");
 }
@@ -300,11 +300,8 @@ pub(super) fn queued_in<P: Port>(
 ) {
     let trees = &machine.kernel.trees;
     let key = |leaf| trees.priority_on_cpu(leaf).clamp(0, u8::MAX.into());
-    // Along a wait of another CPU priorities alone are lent: that CPU may follow the change.
-    let own = machine.kernel.cpu(thread.cpu.get());
-    let others = with_followers(machine).iter().filter(|_| trees.is_plain(at));
-    let all_sets = others.chain([own]).map(|cpu| first_follower(cpu, all));
-    let followed = all_sets.max().unwrap_or(-1);
+    let own = machine.kernel.cpu(thread.cpu.get()).followers;
+    let followed = first_of(own, all).max(first_of(&machine.kernel.followers, all));
     let may = trees.may_use(all, thread, at) || followed >= key(at);
     assert!(may, "a thread runs on time that is not its own or its caller's");
     let uses = trees.leaf_of(all, thread);

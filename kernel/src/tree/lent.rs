@@ -74,10 +74,10 @@ impl<P: Port> Trees<P> {
         self.with(|tree| tree.compare_urgency(NodeId(one), NodeId(other))).flatten()
     }
 
-    /// The greatest priority of what a CPU may run, also of the class that all share; -1: nothing
-    /// is ready.
-    pub fn highest_of_all(&self, cpu: u32) -> i16 {
-        self.with(|tree| tree.highest_of_all(cpu as usize)).flatten().unwrap_or(-1)
+    /// The greatest priority of what a CPU may run, also of what it has taken in the class that all
+    /// share, or may take; -1: nothing is ready.
+    pub fn highest_of_all(&self, cpu: u32, may_take: bool) -> i16 {
+        self.with(|tree| tree.highest_of_all(cpu as usize, may_take)).flatten().unwrap_or(-1)
     }
 
     /// The priority that a leaf has on its CPU, or the class that all CPUs share on each.

@@ -91,11 +91,14 @@ impl Tree<'_> {
         priority.try_into().ok()
     }
 
-    /// The same, and of what the CPU may take in the class that all CPUs share. As many steps more
-    /// as there are CPUs.
-    pub fn highest_of_all(&self, cpu: usize) -> Option<i16> {
+    /// The same, and of what the CPU has taken in the class that all CPUs share, or may take. As
+    /// many steps more as there are CPUs.
+    pub fn highest_of_all(&self, cpu: usize, may_take: bool) -> Option<i16> {
         let class = &self.nodes[self.shared().0 as usize];
-        let mut at = avl::first::<Node, ByKey>(self.nodes, class.queue);
+        let mut at = match may_take {
+            true => avl::first::<Node, ByKey>(self.nodes, class.queue),
+            false => self.cpus[cpu].taken,
+        };
         while self.taker(at).is_some_and(|taker| taker != cpu) {
             at = avl::next::<Node, ByKey>(self.nodes, at);
         }

@@ -14,18 +14,18 @@
 //! steps before it decides, but not those that are less urgent than all that it may run: so waits
 //! do not delay the threads above them, and no thread runs by what has changed already.
 //!
-//! In a tree each CPU has its own followers, and their keys are places below its root. A thread
-//! follows on its own CPU, but while it waits in a turnstile and another CPU's thread lends to it:
-//! then on the CPU that has got so far along the waits. The thread whose wait it is could not run
-//! there either while that CPU runs what is more urgent.
+//! In a tree each CPU has its own followers, whose keys are places below its root. Priorities alone
+//! are lent to other CPUs: a thread that waits itself, and that another CPU's thread lends to, is in
+//! *transit* until a CPU takes its step that runs nothing above the priority.
 
 use super::chain::{Ends, key};
 use crate::access::Ref;
 use crate::cpu::Cpu;
+use crate::followers::Followers;
 use crate::leaf::LeafRef;
 use crate::manage::Manager;
 use crate::object::Thread;
-use crate::object::inherit::ByFollower;
+use crate::object::inherit::{ByFollower, TRANSIT};
 use crate::order::Order;
 use crate::port::Port;
 use crate::tree::DONATIONS;
@@ -75,13 +75,11 @@ impl<P: Port> Manager<'_, P> {
     /// Takes both steps of a thread, but no longer than no interrupt is pending; the second one if
     /// it is to move at once.
     fn follow_now(&self, at: Ref<Thread<P>>, moves: bool) {
-        let cpu = self.cpu_of(at);
         if self.cpu.poll(point::CALL) {
-            let key = self.key_of_change(at);
+            let (cpu, key) = (self.cpu_of(at), self.key_of_change(at));
             return self.follow_on((cpu, true), at, to_do::LENT | to_do::OWN, key);
         }
-        let works = self.lend_anew(at, true, (cpu, self.key_of(at)));
-        let Some(works) = works.filter(|works| works.queued()) else { return };
+        let Some(works) = self.lend_anew(at, true).filter(|works| works.queued()) else { return };
         if !moves || self.cpu.poll(point::CALL) {
             let key = self.key_of_change(at);
             return self.follow_on((self.cpu_of(works), true), works, to_do::PLACE, key);
@@ -103,60 +101,38 @@ impl<P: Port> Manager<'_, P> {
 
     /// Threads follow that something of this key at most waits for them no longer: this thread,
     /// which has lent to them.
-    pub(super) fn follow_all(&self, ends: Ends<P>, (lender, key): (Ref<Thread<P>>, u8)) {
-        let found = (self.cpu_of(lender), key);
-        ends.into_iter().flatten().for_each(|to| self.follow_lender(to, (lender, key), found));
+    pub(super) fn follow_all(&self, ends: Ends<P>, lender: (Ref<Thread<P>>, u8)) {
+        ends.into_iter().flatten().for_each(|to| self.follow_lender(to, lender));
     }
 
     /// A thread follows that what another one lends it is another leaf: of this key at most, before
-    /// and behind that, on that one's CPU. It was found on a CPU, by a step of this key there.
-    fn follow_lender(
-        &self,
-        to: Ref<Thread<P>>,
-        (lender, key): (Ref<Thread<P>>, u8),
-        found: (&'static Cpu<P>, u8),
-    ) {
-        let cpu = self.follows_on(to, found.0);
-        let is_of_lender = cpu.is_same(self.cpu_of(lender));
-        let key = if is_of_lender {
-            key
-        } else if cpu.is_same(found.0) {
-            found.1
-        } else {
-            // Priorities alone are lent to other CPUs.
-            let trees = &self.kernel.trees;
-            let lent = (trees.lends_on(&self.all, lender), lender.cpu.get());
-            let lent = trees.lent_from(&self.all, lent, to);
-            lent.map_or(0, |leaf| self::key(trees.priority_on_cpu(leaf)))
-        };
-        self.follow_on((cpu, is_of_lender), to, to_do::LENT, key);
-    }
-
-    /// The CPU on which a thread is to follow a change that was found on this one.
-    fn follows_on(&self, at: Ref<Thread<P>>, found: &'static Cpu<P>) -> &'static Cpu<P> {
-        let (own, inherit) = (self.cpu_of(at), &self.all.open(at).inherit);
-        if !P::SMP || inherit.waits.get().is_none() || found.is_same(own) {
-            return own;
+    /// and behind that, on the lender's CPU.
+    fn follow_lender(&self, to: Ref<Thread<P>>, (lender, key): (Ref<Thread<P>>, u8)) {
+        let own = self.cpu_of(to);
+        if !P::SMP || own.is_same(self.cpu_of(lender)) {
+            return self.follow_on((own, true), to, to_do::LENT, key);
         }
-        match inherit.follows() {
-            true => self.kernel.cpu(inherit.follows_on.get()),
-            false => found,
+        let trees = &self.kernel.trees;
+        let lends = (trees.lends_on(&self.all, lender), lender.cpu.get());
+        let lends = trees.lent_from(&self.all, lends, to);
+        if self.all.open(to).inherit.waits.get().is_none() {
+            let key = lends.map_or(0, |leaf| self::key(trees.priority_on_cpu(leaf)));
+            return self.follow_on((own, false), to, to_do::LENT, key);
         }
+        let lent = trees.lent_leaf(&self.all, to).filter(|leaf| trees.is_plain(*leaf));
+        let leaves = [lends, lent].into_iter().flatten();
+        let keys = leaves.map(|leaf| self::key(trees.priority_on_cpu(leaf)));
+        self.list(to, TRANSIT, to_do::LENT, keys.max().unwrap_or(0));
+        self.cpu.resched.set(true);
     }
 
     /// A thread is a follower of a change of what has this key at most, before or behind it. What
-    /// is described in a slot follows where its first waiter belongs, unless the slot's thread
-    /// follows elsewhere already.
+    /// is described in a slot follows where its first waiter belongs.
     pub(super) fn follow_later(&self, at: Ref<Thread<P>>, what: u8, key: u8) {
-        let inherit = &self.all.open(at).inherit;
-        let cpu = if !P::SMP || what & to_do::ITSELF != 0 {
-            self.follows_on(at, self.cpu)
-        } else if inherit.follows() {
-            self.kernel.cpu(inherit.follows_on.get())
-        } else {
-            let first = self.waiters().first(&inherit.turnstile.waiters);
-            first.map_or(self.cpu, |first| self.cpu_of(first))
-        };
+        let is_described = P::SMP && what & to_do::ITSELF == 0;
+        let first = is_described
+            .then(|| self.waiters().first(&self.all.open(at).inherit.turnstile.waiters));
+        let cpu = self.cpu_of(first.flatten().unwrap_or(at));
         self.follow_on((cpu, true), at, what, key);
     }
 
@@ -169,27 +145,11 @@ impl<P: Port> Manager<'_, P> {
         what: u8,
         mut key: u8,
     ) {
-        let inherit = &self.all.open(at).inherit;
-        let (followers, set) = (self.followers(), &cpu.followers.set);
         let (own, tree) = (self.cpu_of(at), self.kernel.variant.tree);
         if tree && own.is_same(cpu) {
             key = key.max(self.key_of_leaves(at));
         }
-        let what = inherit.to_do.get() | what;
-        if inherit.follows() && followers.key(at) >= key && self.is_follower_of(at, cpu) {
-            inherit.to_do.set(what);
-        } else {
-            if inherit.follows() {
-                key = key.max(followers.key(at));
-                self.end_following(at, u8::MAX);
-            }
-            inherit.to_do.set(what);
-            inherit.follows_on.set(cpu.number);
-            followers.insert(set, at, key);
-            self.kernel.trees.begins_to_follow();
-        }
-        cpu.followers.raise(key.into());
-        cpu.followers.before_decision.set(true);
+        key = self.list(at, if tree { cpu.number } else { 0 }, what, key);
         if !tree {
             own.raise(key.into());
         }
@@ -206,36 +166,61 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
-    /// A thread waits in a turnstile no longer: it follows on its own CPU, if it is to follow.
-    pub(super) fn follow_at_home(&self, at: Ref<Thread<P>>) {
-        let (inherit, own) = (&self.all.open(at).inherit, self.cpu_of(at));
-        if P::SMP && inherit.follows() && !self.is_follower_of(at, own) {
-            self.follow_on((own, true), at, 0, 0);
+    /// A thread is among the followers of a CPU, or in transit, where it stays until its step. The
+    /// key that it has there.
+    fn list(&self, at: Ref<Thread<P>>, mut place: u32, what: u8, mut key: u8) -> u8 {
+        let (inherit, followers) = (&self.all.open(at).inherit, self.followers());
+        let what = inherit.to_do.get() | what;
+        if inherit.follows() {
+            let before = (inherit.follows_on.get(), followers.key(at));
+            place = if before.0 == TRANSIT { TRANSIT } else { place };
+            if before.0 == place && before.1 >= key {
+                inherit.to_do.set(what);
+                return before.1;
+            }
+            key = key.max(before.1);
+            self.end_following(at, u8::MAX);
         }
+        let set = self.followers_at(place);
+        set.raise(key.into());
+        set.before_decision.set(true);
+        inherit.to_do.set(what);
+        inherit.follows_on.set(place);
+        followers.insert(&set.set, at, key);
+        self.kernel.trees.begins_to_follow();
+        key
     }
 
-    /// Whether a thread is among the followers of this CPU.
-    fn is_follower_of(&self, at: Ref<Thread<P>>, cpu: &Cpu<P>) -> bool {
-        let follows_on = self.all.open(at).inherit.follows_on.get();
-        !P::SMP || core::ptr::eq(self.kernel.cpu(follows_on).followers, cpu.followers)
+    /// The followers of a CPU, or those in transit.
+    fn followers_at(&self, place: u32) -> &'static Followers<P> {
+        match place {
+            _ if !P::SMP => self.cpu.followers,
+            TRANSIT => &self.kernel.followers,
+            cpu => self.kernel.cpu(cpu).followers,
+        }
     }
 
     /// The key of the most urgent that another CPU runs.
     fn runs_on_cpu(&self, cpu: &Cpu<P>) -> u8 {
         key(match self.kernel.variant.tree {
-            true => self.kernel.trees.highest_of_all(cpu.number),
+            true => self.kernel.trees.highest_of_all(cpu.number, false),
             false => cpu.current.get().priority.get(),
         })
     }
 
-    /// This CPU runs what is more urgent than all followers. One that does not takes their steps.
-    /// In a tree urgencies of different CPUs do not compare: none is asked.
+    /// This CPU runs what is more urgent than all followers. One that does not takes their steps: in
+    /// a tree of those in transit, since other urgencies of different CPUs do not compare.
     fn leave_to_others(&self, urgency: u8) {
-        if P::SMP && !self.kernel.variant.tree {
-            let others = self.kernel.cpus.get().iter().filter(|cpu| !self.cpu.is_same(cpu));
-            let mut less = others.filter(|cpu| self.runs_on_cpu(cpu) <= urgency);
-            less.next().into_iter().for_each(|cpu| self.cpu.ask_for_decision(cpu));
+        if !P::SMP {
+            return;
         }
+        let urgency = match self.kernel.variant.tree {
+            true => self.first_of(&self.kernel.followers).map(|(_, key)| key),
+            false => Some(urgency),
+        };
+        let others = self.kernel.cpus.get().iter().filter(|cpu| !self.cpu.is_same(cpu));
+        let mut less = others.filter(|cpu| Some(self.runs_on_cpu(cpu)) <= urgency);
+        less.next().into_iter().for_each(|cpu| self.cpu.ask_for_decision(cpu));
     }
 
     /// The key of the leaves that a thread has until it follows. Their priorities may have changed
@@ -250,14 +235,14 @@ impl<P: Port> Manager<'_, P> {
         keys.max().unwrap_or(0)
     }
 
-    /// Takes a step of a follower of a CPU, of a change of what has this key at most: its own one
-    /// first. No mark is held here while another step of the same thread may be taken inside.
-    fn follow(&self, at: Ref<Thread<P>>, (cpu, key): (&'static Cpu<P>, u8)) {
+    /// Takes a step of a follower, of a change of what has this key at most: its own one first. No
+    /// mark is held here while another step of the same thread may be taken inside.
+    fn follow(&self, at: Ref<Thread<P>>, key: u8) {
         let what = self.end_following(at, to_do::ITSELF);
         if what == 0 {
             let what = self.end_following(at, to_do::DESCRIBED);
             if what & to_do::RINGS != 0 && !self.look_again(at) {
-                return self.follow_on((cpu, true), at, what, key);
+                return self.follow_later(at, what, key);
             }
             return self.propagate_to(self.reorder(at));
         }
@@ -267,12 +252,12 @@ impl<P: Port> Manager<'_, P> {
         if what & (to_do::LENT | to_do::OWN) == 0 {
             return self.move_to_leaf(at);
         }
-        let works = self.lend_anew(at, what & to_do::OWN != 0, (cpu, key));
+        let works = self.lend_anew(at, what & to_do::OWN != 0);
         let also = (what & to_do::PLACE != 0).then_some(at);
         for at in [works, also].into_iter().flatten().filter(|at| at.queued()) {
             let own = self.cpu_of(at);
-            let is_same = own.is_same(cpu);
-            self.follow_on((own, is_same), at, to_do::PLACE, if is_same { key } else { 0 });
+            let is_here = own.is_same(self.cpu);
+            self.follow_on((own, is_here), at, to_do::PLACE, if is_here { key } else { 0 });
         }
     }
 
@@ -281,14 +266,9 @@ impl<P: Port> Manager<'_, P> {
         (self.kernel.variant.events.caller_changed)(self.cpu, self.cpu_of(at), at);
     }
 
-    /// A thread is lent what it is to be, and lends that on, by a step of this key on a CPU. The
-    /// one that works for it in the end, and may use another leaf now; `None`: nothing has changed.
-    fn lend_anew(
-        &self,
-        at: Ref<Thread<P>>,
-        own_changed: bool,
-        found: (&'static Cpu<P>, u8),
-    ) -> Option<Ref<Thread<P>>> {
+    /// A thread is lent what it is to be, and lends that on. The one that works for it in the end,
+    /// and may use another leaf now; `None`: nothing has changed.
+    fn lend_anew(&self, at: Ref<Thread<P>>, own_changed: bool) -> Option<Ref<Thread<P>>> {
         let what = self.end_following(at, to_do::LENT | to_do::OWN);
         let own_changed = what & to_do::OWN != 0 || own_changed;
         let before = at.lent.get(&self.all);
@@ -296,31 +276,26 @@ impl<P: Port> Manager<'_, P> {
         if !own_changed && at.lent.get(&self.all) == before {
             return None;
         }
-        self.lend_on(at, found);
-        Some(self.follow_calls(at, own_changed, found))
+        self.lend_on(at);
+        Some(self.follow_calls(at, own_changed))
     }
 
     /// Follows the calls of a thread to the one that works for it in the end.
-    fn follow_calls(
-        &self,
-        at: Ref<Thread<P>>,
-        own_changed: bool,
-        found: (&'static Cpu<P>, u8),
-    ) -> Ref<Thread<P>> {
+    fn follow_calls(&self, at: Ref<Thread<P>>, own_changed: bool) -> Ref<Thread<P>> {
         let mut works = at;
         for _ in 0..DONATIONS {
             let Some(server) = self.server_of(works) else { break };
             works = server;
             // It has what its callers have, but not what these are lent.
             if own_changed {
-                self.lend_on(works, found);
+                self.lend_on(works);
             }
         }
         works
     }
 
     /// What a waiter lends may have changed.
-    fn lend_on(&self, at: Ref<Thread<P>>, found: (&'static Cpu<P>, u8)) {
+    fn lend_on(&self, at: Ref<Thread<P>>) {
         let Some(next) = self.all.open(at).inherit.waits.get() else { return };
         let (key, turnstile) = (key(self.urgency(at)), self.turnstile(next));
         let before = self.waiters().key(at);
@@ -329,7 +304,7 @@ impl<P: Port> Manager<'_, P> {
         }
         self.reorder(next);
         let lends = (at, key.max(before));
-        turnstile.lent_to().for_each(|to| self.follow_lender(to, lends, found));
+        turnstile.lent_to().for_each(|to| self.follow_lender(to, lends));
     }
 
     /// A thread is no follower any more that is to do any of this. What of it it was to do.
@@ -338,8 +313,7 @@ impl<P: Port> Manager<'_, P> {
         let what = inherit.to_do.get();
         inherit.to_do.set(what & !any);
         if what & !any == 0 && inherit.follows() {
-            let cpu = if P::SMP { self.kernel.cpu(inherit.follows_on.get()) } else { self.cpu };
-            self.followers().remove(&cpu.followers.set, at);
+            self.followers().remove(&self.followers_at(inherit.follows_on.get()).set, at);
             self.kernel.trees.ends_to_follow();
         }
         what & any
@@ -352,10 +326,18 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
-    /// The key of the most urgent change that is to be followed on a CPU, if any is.
-    fn first_follower(&self, cpu: &Cpu<P>) -> Option<(Ref<Thread<P>>, u8)> {
-        let first = self.followers().first(&cpu.followers.set)?;
+    fn first_of(&self, followers: &Followers<P>) -> Option<(Ref<Thread<P>>, u8)> {
+        let first = self.followers().first(&followers.set)?;
         Some((first, self.followers().key(first)))
+    }
+
+    /// The key of the most urgent change that is to be followed on a CPU, or in transit, if any is.
+    fn first_follower(&self, cpu: &Cpu<P>) -> Option<(Ref<Thread<P>>, u8)> {
+        let own = self.first_of(cpu.followers);
+        let may_be_in_transit = P::SMP && self.kernel.variant.tree;
+        let transit = may_be_in_transit.then(|| self.first_of(&self.kernel.followers)).flatten();
+        let is_first = transit.map(|(_, key)| key) > own.map(|(_, key)| key);
+        if is_first { transit } else { own }
     }
 
     /// Makes the decision by priorities that was asked for, behind the steps of threads that follow
@@ -413,7 +395,7 @@ impl<P: Port> Manager<'_, P> {
                 return false;
             }
             must = false;
-            self.follow(first, (self.cpu, urgency));
+            self.follow(first, urgency);
             if P::SMP && self.cpu.takes_a_step(self.kernel) {
                 self.cpu.send_ipi(self.cpu);
                 return false;
@@ -424,7 +406,7 @@ impl<P: Port> Manager<'_, P> {
     /// The key of the most urgent that this CPU may run.
     fn may_run(&self) -> u8 {
         match self.kernel.variant.tree {
-            true => key(self.kernel.trees.highest_of_all(self.cpu.number)),
+            true => key(self.kernel.trees.highest_of_all(self.cpu.number, true)),
             false => key(self.cpu.highest.get().max(self.cpu.next.get().priority.get())),
         }
     }
@@ -448,7 +430,7 @@ impl<P: Port> Manager<'_, P> {
             if urgency < self.waiters().key(head) {
                 return true;
             }
-            self.follow(first, (self.cpu, urgency));
+            self.follow(first, urgency);
             if self.makes_room() {
                 return false;
             }
@@ -465,7 +447,7 @@ impl<P: Port> Manager<'_, P> {
             return false;
         }
         let first = self.first_follower(self.cpu).filter(|(_, urgency)| *urgency >= key(priority));
-        first.into_iter().for_each(|(first, urgency)| self.follow(first, (self.cpu, urgency)));
+        first.into_iter().for_each(|(first, urgency)| self.follow(first, urgency));
         first.is_some()
     }
 
@@ -473,7 +455,7 @@ impl<P: Port> Manager<'_, P> {
     /// in the order of priorities of before. False: not all, an interrupt is pending.
     pub(in crate::manage) fn follow_rest(&self, cpu: &'static Cpu<P>) -> bool {
         while let Some((first, urgency)) = self.first_follower(cpu) {
-            self.follow(first, (cpu, urgency));
+            self.follow(first, urgency);
             if self.makes_room() {
                 return false;
             }

@@ -43,7 +43,6 @@ impl<P: Port> Manager<'_, P> {
         self.kernel.waits.change();
         self.waiters().remove(&turnstile.waiters, thread);
         self.all.open(thread).inherit.waits.set(None);
-        self.follow_at_home(thread);
         self.take_along(thread, at);
         let next = turnstile.waiters.get();
         if turnstile.named.get() != Some(thread) {

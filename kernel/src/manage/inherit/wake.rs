@@ -52,7 +52,6 @@ impl<P: Port> Manager<'_, P> {
         self.disown(mutex);
         self.waiters().remove(&turnstile.waiters, heir);
         thread.inherit.waits.set(None);
-        self.follow_at_home(heir);
         self.take_along(heir, mutex);
         let next = self.waiters().first(&turnstile.waiters);
         if let Some(next) = next {
