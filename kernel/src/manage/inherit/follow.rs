@@ -15,8 +15,8 @@
 //! do not delay the threads above them, and no thread runs by what has changed already.
 //!
 //! In a tree each CPU has its own followers, whose keys are places below its root. Priorities alone
-//! are lent to other CPUs: a thread that waits itself, and that another CPU's thread lends to, is in
-//! *transit* until a CPU takes its step that runs nothing above the priority.
+//! are lent to other CPUs: a thread that waits itself, and that another CPU's thread lends to, is
+//! in *transit* until a CPU takes its step that runs nothing above the priority.
 
 use super::chain::{Ends, key};
 use crate::access::Ref;
@@ -208,8 +208,8 @@ impl<P: Port> Manager<'_, P> {
         })
     }
 
-    /// This CPU runs what is more urgent than all followers. One that does not takes their steps: in
-    /// a tree of those in transit, since other urgencies of different CPUs do not compare.
+    /// This CPU runs what is more urgent than all followers. One that does not takes their steps:
+    /// in a tree of those in transit, since other urgencies of different CPUs do not compare.
     fn leave_to_others(&self, urgency: u8) {
         if !P::SMP {
             return;
