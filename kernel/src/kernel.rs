@@ -3,7 +3,6 @@
 use crate::access::{Life, Ref};
 use crate::console::Console;
 use crate::cpu::Cpu;
-use crate::followers::Followers;
 use crate::frames::FrameStack;
 use crate::hidden::Key;
 use crate::object::{
@@ -61,8 +60,6 @@ pub struct Kernel<P: Port> {
     pub trees: Trees<P>,
     /// Waits along which threads lend what they have.
     pub waits: Waits<P>,
-    /// Threads that are to follow a change of them: of all CPUs, in a tree those in transit.
-    pub followers: Followers<P>,
     /// Text on its way to the console.
     pub console: Console,
     /// Whether a chain of transfers is left when an interrupt waits (S0-41).

@@ -3,6 +3,7 @@
 //! them that an interrupt has cut short.
 
 use crate::access::Ref;
+use crate::followers::Followers;
 use crate::object::Thread;
 use crate::port::Port;
 use abi::futex::HELPERS;
@@ -16,6 +17,8 @@ pub type Goal<P> = (Option<Ref<Thread<P>>>, Option<Ref<Thread<P>>>);
 
 /// Waits as a whole.
 pub struct Waits<P: Port> {
+    /// Threads that are to follow a change of them: of all CPUs, in a tree those in transit.
+    pub followers: Followers<P>,
     /// Changes of who waits for whom so far.
     changes: Cell<u64>,
     /// The search that was cut short last, or has ended.
@@ -25,7 +28,7 @@ pub struct Waits<P: Port> {
 impl<P: Port> Waits<P> {
     /// No thread waits.
     pub const fn new() -> Waits<P> {
-        Waits { changes: Cell::new(0), search: Search::new() }
+        Waits { followers: Followers::new(), changes: Cell::new(0), search: Search::new() }
     }
 
     /// A wait begins, ends, or leads to another thread from now on.

@@ -220,7 +220,6 @@ fn carve_pools<P: Port>(
         irqs,
         trees,
         waits: Waits::new(),
-        followers: Followers::new(),
         console,
         chains: archive.word(WORD_CHAINS) != 0,
         cpus: Cell::new(&[]),
@@ -277,7 +276,8 @@ fn carve_cpus<P: Port>(
 ) -> Option<Machine<P>> {
     let cpus = arena.slice(count, |arena, number| {
         let shares = !P::TREE || !kernel.variant.tree;
-        let followers = if shares { &kernel.followers } else { arena.one(Followers::new())? };
+        let followers =
+            if shares { &kernel.waits.followers } else { arena.one(Followers::new())? };
         Some(cpu((kernel, archive), &Exclusive::of_boot(arena), number as u32, followers))
     })?;
     kernel.cpus.set(cpus);

@@ -55,7 +55,7 @@ impl<S: System> Entry<S> {
         core.upgrade_if(|| {
             let open = !Guards::<S>::EXCLUSIVE;
             open && (core.is_elsewhere(cpu.current.get())
-                || (cpu.followers.any() || kernel.followers.any()))
+                || (cpu.followers.any() || kernel.waits.followers.any()))
         });
         cpu.next.set(cpu.current.get());
         core

@@ -184,7 +184,8 @@ impl<S: System> Entry<S> {
     /// Whether a tree is to decide behind steps of threads that follow a change of waits.
     #[inline(always)]
     fn goes_behind_followers(&self) -> bool {
-        self.cpu.followers.go_before_decision() || (S::Port::SMP && self.kernel.followers.any())
+        self.cpu.followers.go_before_decision()
+            || (S::Port::SMP && self.kernel.waits.followers.any())
     }
 
     /// Takes the steps of threads that follow a change of waits; one in any case if `must`. False:

@@ -82,7 +82,7 @@ fn sets<P: Port>(machine: Machine<P>) -> impl Iterator<Item = (u32, &'static Fol
     let kernel = machine.kernel;
     let own = kernel.cpus.get().iter().filter(|_| kernel.variant.tree);
     let others = if kernel.variant.tree { TRANSIT } else { 0 };
-    own.map(|cpu| (cpu.number, cpu.followers)).chain([(others, &kernel.followers)])
+    own.map(|cpu| (cpu.number, cpu.followers)).chain([(others, &kernel.waits.followers)])
 }
 
 /// Whether any thread is to follow a change of waits.
@@ -301,7 +301,7 @@ pub(super) fn queued_in<P: Port>(
     let trees = &machine.kernel.trees;
     let key = |leaf| trees.priority_on_cpu(leaf).clamp(0, u8::MAX.into());
     let own = machine.kernel.cpu(thread.cpu.get()).followers;
-    let followed = first_of(own, all).max(first_of(&machine.kernel.followers, all));
+    let followed = first_of(own, all).max(first_of(&machine.kernel.waits.followers, all));
     let may = trees.may_use(all, thread, at) || followed >= key(at);
     assert!(may, "a thread runs on time that is not its own or its caller's");
     let uses = trees.leaf_of(all, thread);

@@ -195,7 +195,7 @@ impl<P: Port> Manager<'_, P> {
     fn followers_at(&self, place: u32) -> &'static Followers<P> {
         match place {
             _ if !P::SMP => self.cpu.followers,
-            TRANSIT => &self.kernel.followers,
+            TRANSIT => &self.kernel.waits.followers,
             cpu => self.kernel.cpu(cpu).followers,
         }
     }
@@ -215,7 +215,7 @@ impl<P: Port> Manager<'_, P> {
             return;
         }
         let urgency = match self.kernel.variant.tree {
-            true => self.first_of(&self.kernel.followers).map(|(_, key)| key),
+            true => self.first_of(&self.kernel.waits.followers).map(|(_, key)| key),
             false => Some(urgency),
         };
         let others = self.kernel.cpus.get().iter().filter(|cpu| !self.cpu.is_same(cpu));
@@ -335,7 +335,8 @@ impl<P: Port> Manager<'_, P> {
     fn first_follower(&self, cpu: &Cpu<P>) -> Option<(Ref<Thread<P>>, u8)> {
         let own = self.first_of(cpu.followers);
         let may_be_in_transit = P::SMP && self.kernel.variant.tree;
-        let transit = may_be_in_transit.then(|| self.first_of(&self.kernel.followers)).flatten();
+        let transit =
+            may_be_in_transit.then(|| self.first_of(&self.kernel.waits.followers)).flatten();
         let is_first = transit.map(|(_, key)| key) > own.map(|(_, key)| key);
         if is_first { transit } else { own }
     }

@@ -15,7 +15,6 @@ use kernel::boot;
 use kernel::console::Console;
 use kernel::cpu::{Cpu, Settings};
 use kernel::events::Machine;
-use kernel::followers::Followers;
 use kernel::frames::FrameStack;
 use kernel::hidden::Key;
 use kernel::kernel::Kernel;
@@ -67,7 +66,6 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
         slots: 48,
         irqs: arena.slice(8, |_, _| Some(Cell::new(None)))?,
         waits: Waits::new(),
-        followers: Followers::new(),
         console: Console::carve(arena, 3)?,
         chains: true,
         guards: (),
@@ -84,7 +82,8 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
     body(idle).base_priority.set(&whole(), -1);
     body(idle).mark(flag::FULL);
     let settings = Settings { tick: TICK, slice: SLICE as u32, eager: false, lazy_dequeues: 16 };
-    let cpu = arena.one(Cpu::new(0, idle, (host, &kernel.trees, &kernel.followers), settings))?;
+    let cpu =
+        arena.one(Cpu::new(0, idle, (host, &kernel.trees, &kernel.waits.followers), settings))?;
     kernel.cpus.set(core::slice::from_ref(cpu));
     Some(Machine { kernel, cpu })
 }
