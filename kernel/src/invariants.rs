@@ -184,7 +184,7 @@ impl<P: Port> Checker<'_, '_, P> {
                 let away = trees.away_from(self.all, thread, at);
                 let known = thread.away.get(self.all);
                 // While threads are to follow a change of waits, what has changed is used still.
-                let left = leaf.home().is_none() || inherit::anyone_follows(self.machine);
+                let left = leaf.home().is_none() || self.machine.kernel.waits.has_followers();
                 let gone = left || trees.home_of(known).is_none();
                 assert!(known == away || gone, "a thread is away from another leaf than it says");
             });

@@ -29,7 +29,6 @@ pub mod entry;
 #[allow(unsafe_code)]
 pub mod events;
 pub mod fault;
-pub mod followers;
 pub mod frames;
 pub mod hidden;
 pub mod invariants;

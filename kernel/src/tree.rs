@@ -134,6 +134,8 @@ pub struct Trees<P: Port> {
     lends: Cell<bool>,
     /// How many nodes a change is to come of that makes them more urgent.
     to_come: Cell<u32>,
+    /// Whether there may be some, or one has moved, and no decision was made since.
+    followed: Cell<bool>,
 }
 
 /// How large a tree is.
@@ -171,6 +173,7 @@ impl<P: Port> Trees<P> {
             lent: Cell::new(0),
             lends: Cell::new(false),
             to_come: Cell::new(0),
+            followed: Cell::new(false),
         })
     }
 
@@ -210,6 +213,7 @@ impl<P: Port> Trees<P> {
             lent,
             lends: Cell::new(false),
             to_come: Cell::new(0),
+            followed: Cell::new(false),
         })
     }
 
@@ -447,17 +451,6 @@ impl<P: Port> Trees<P> {
             Some(home) if home.is_of(thread.cpu.get()) => Own::Leaf(reservation.node),
             _ => Own::Lowest,
         }
-    }
-
-    /// A thread's leaf of its own: that of its reservation, or of its priority, whatever it is lent
-    /// and whoever it works for.
-    pub fn leaf_by_itself(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> NodeId {
-        let of_priority = |priority| self.of_priority(thread.cpu.get(), priority);
-        NodeId(match self.own_time(owner, thread) {
-            Own::Leaf(leaf) | Own::Shared(leaf) => leaf,
-            Own::Priority(priority) => of_priority(priority),
-            Own::Lowest => of_priority(0),
-        })
     }
 
     /// A node in this class is in use from now on.

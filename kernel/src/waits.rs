@@ -1,10 +1,10 @@
-//! What the kernel knows of waits as a whole
-//! ([`manage::inherit`](crate::manage::inherit)): how often they have changed, and a search along
-//! them that an interrupt has cut short.
+//! What the kernel knows of waits as a whole: the threads that are to follow a change of them
+//! ([`manage::inherit`](crate::manage::inherit)), and a search along them that an interrupt has cut
+//! short.
 
 use crate::access::Ref;
-use crate::followers::Followers;
 use crate::object::Thread;
+use crate::order::Root;
 use crate::port::Port;
 use abi::futex::HELPERS;
 use cells::Cell;
@@ -17,8 +17,10 @@ pub type Goal<P> = (Option<Ref<Thread<P>>>, Option<Ref<Thread<P>>>);
 
 /// Waits as a whole.
 pub struct Waits<P: Port> {
-    /// Threads that are to follow a change of them: of all CPUs, in a tree those in transit.
-    pub followers: Followers<P>,
+    /// Threads that are to follow a change of waits, by the urgency of what has changed for them.
+    pub followers: Root<Thread<P>>,
+    /// None of them is more urgent, while there are any.
+    urgency: Cell<i16>,
     /// Changes of who waits for whom so far.
     changes: Cell<u64>,
     /// The search that was cut short last, or has ended.
@@ -28,7 +30,33 @@ pub struct Waits<P: Port> {
 impl<P: Port> Waits<P> {
     /// No thread waits.
     pub const fn new() -> Waits<P> {
-        Waits { followers: Followers::new(), changes: Cell::new(0), search: Search::new() }
+        Waits {
+            followers: Cell::new(None),
+            urgency: Cell::new(-1),
+            changes: Cell::new(0),
+            search: Search::new(),
+        }
+    }
+
+    /// Whether any thread is to follow a change of waits.
+    #[inline(always)]
+    pub fn has_followers(&self) -> bool {
+        P::FUTEXES && self.followers.get().is_some()
+    }
+
+    /// An upper bound of the urgency of what they follow; -1: there are none.
+    pub fn urgency(&self) -> i16 {
+        if self.has_followers() { self.urgency.get() } else { -1 }
+    }
+
+    /// One of this urgency is about to be among them.
+    pub fn raise(&self, urgency: i16) {
+        self.urgency.set(self.urgency().max(urgency));
+    }
+
+    /// The most urgent one has this urgency.
+    pub fn know(&self, urgency: i16) {
+        self.urgency.set(urgency);
     }
 
     /// A wait begins, ends, or leads to another thread from now on.

@@ -10,7 +10,6 @@ use crate::arena::Arena;
 use crate::console::Console;
 use crate::cpu::{Cpu, Settings};
 use crate::events::Machine;
-use crate::followers::Followers;
 use crate::frames::FrameStack;
 use crate::kernel::Kernel;
 use crate::manage::futex::identity;
@@ -275,10 +274,7 @@ fn carve_cpus<P: Port>(
     count: usize,
 ) -> Option<Machine<P>> {
     let cpus = arena.slice(count, |arena, number| {
-        let shares = !P::TREE || !kernel.variant.tree;
-        let followers =
-            if shares { &kernel.waits.followers } else { arena.one(Followers::new())? };
-        Some(cpu((kernel, archive), &Exclusive::of_boot(arena), number as u32, followers))
+        Some(cpu(kernel, archive, &Exclusive::of_boot(arena), number as u32))
     })?;
     kernel.cpus.set(cpus);
     Some(Machine { kernel, cpu: cpus.first()? })
@@ -287,10 +283,10 @@ fn carve_cpus<P: Port>(
 /// A CPU with its idle thread.
 #[init]
 fn cpu<P: Port>(
-    (kernel, archive): (&'static Kernel<P>, Archive),
+    kernel: &'static Kernel<P>,
+    archive: Archive,
     all: &Exclusive<'_>,
     number: u32,
-    followers: &'static Followers<P>,
 ) -> Cpu<P> {
     let idle = kernel.threads.take(all, None);
     let thread = all.open(idle);
@@ -307,7 +303,7 @@ fn cpu<P: Port>(
     };
     let Settings { tick, slice, .. } = settings;
     assert!(tick > 0 && slice > 0, "the tick and the time slice must not be zero");
-    Cpu::new(number, idle, (kernel.port, &kernel.trees, followers), settings)
+    Cpu::new(number, idle, (kernel.port, &kernel.trees, &kernel.waits), settings)
 }
 
 /// Builds what the archive describes; threads become ready in the order of their records.

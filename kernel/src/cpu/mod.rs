@@ -9,13 +9,13 @@ pub use ready_queue::ReadyQueue;
 pub use ring::Ring;
 
 use crate::access::{Owner, Ref, Sealed};
-use crate::followers::Followers;
 use crate::list::List;
 use crate::object::deadlines::{Deadlines, NEVER};
 use crate::object::thread::RemoteWake;
 use crate::object::{Domain, Thread};
 use crate::port::{Lock, Port};
 use crate::tree::Trees;
+use crate::waits::Waits;
 use abi::trace::{Event, point};
 use cells::Cell;
 use core::mem::offset_of;
@@ -114,8 +114,8 @@ pub struct Cpu<P: Port> {
     port: &'static P,
     /// The scheduling tree, which all CPUs share.
     pub trees: &'static Trees<P>,
-    /// Threads that are to follow a change of waits before this CPU decides.
-    pub followers: &'static Followers<P>,
+    /// Waits, as all CPUs know them.
+    pub waits: &'static Waits<P>,
 }
 
 impl<P: Port> Owner for Cpu<P> {}
@@ -129,7 +129,7 @@ impl<P: Port> Cpu<P> {
     pub fn new(
         number: u32,
         idle: Ref<Thread<P>>,
-        (port, trees, followers): (&'static P, &'static Trees<P>, &'static Followers<P>),
+        (port, trees, waits): (&'static P, &'static Trees<P>, &'static Waits<P>),
         settings: Settings,
     ) -> Cpu<P> {
         Cpu {
@@ -168,7 +168,7 @@ impl<P: Port> Cpu<P> {
             armed: Cell::new(NEVER),
             port,
             trees,
-            followers,
+            waits,
         }
     }
 

@@ -50,12 +50,11 @@ impl<S: System> Entry<S> {
     ) -> Entry<S> {
         // SAFETY: passed on to the caller.
         let core = unsafe { Entry::begin(kernel, cpu, kind) };
-        // A thread that is leaving for another CPU is queued there, and steps of those that are to
-        // follow a change of waits may lead to any.
+        // A thread that is leaving for another CPU is queued there, and those that are to follow a
+        // change of waits may be of any.
         core.upgrade_if(|| {
             let open = !Guards::<S>::EXCLUSIVE;
-            open && (core.is_elsewhere(cpu.current.get())
-                || (cpu.followers.any() || kernel.waits.followers.any()))
+            open && (core.is_elsewhere(cpu.current.get()) || cpu.waits.has_followers())
         });
         cpu.next.set(cpu.current.get());
         core

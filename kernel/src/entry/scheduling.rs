@@ -168,24 +168,17 @@ impl<S: System> Entry<S> {
     fn choose_in_tree(&self) -> bool {
         let mut must = false;
         loop {
-            if self.goes_behind_followers() && !self.follow_waits(must) {
+            if self.cpu.trees.decides_behind_followers() && !self.follow_waits(must) {
                 return false;
             }
             if !self.choose() {
                 return false;
             }
-            must = self.goes_behind_followers() && self.is_behind_followers();
+            must = self.cpu.trees.decides_behind_followers() && self.is_behind_followers();
             if !must {
                 return true;
             }
         }
-    }
-
-    /// Whether a tree is to decide behind steps of threads that follow a change of waits.
-    #[inline(always)]
-    fn goes_behind_followers(&self) -> bool {
-        self.cpu.followers.go_before_decision()
-            || (S::Port::SMP && self.kernel.waits.followers.any())
     }
 
     /// Takes the steps of threads that follow a change of waits; one in any case if `must`. False:
@@ -194,7 +187,7 @@ impl<S: System> Entry<S> {
     #[inline(never)]
     fn follow_waits(&self, must: bool) -> bool {
         let all = self.manage().follow_first(must);
-        self.cpu.followers.before_decision.set(self.cpu.followers.any());
+        self.cpu.trees.set_followed(self.cpu.waits.has_followers());
         if all {
             // The steps have asked for the decision that is made now.
             self.cpu.resched.set(false);
@@ -238,7 +231,7 @@ impl<S: System> Entry<S> {
             }
             return;
         }
-        if self.cpu.followers.any() {
+        if self.cpu.waits.has_followers() {
             self.manage().settle_behind_followers();
         } else {
             self.cpu.settle();

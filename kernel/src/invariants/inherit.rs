@@ -6,10 +6,9 @@ use super::trains::home;
 use super::{live, tally};
 use crate::access::{Exclusive, Life, Ref};
 use crate::events::Machine;
-use crate::followers::Followers;
 use crate::leaf::LeafRef;
 use crate::manage::inherit::to_do;
-use crate::object::inherit::{ByEdge, ByFollower, ByWaiter, Kind, TRANSIT, Turnstile};
+use crate::object::inherit::{ByEdge, ByFollower, ByWaiter, Kind, Turnstile};
 use crate::object::thread::{State, Wait, flag};
 use crate::object::{Activation, Domain, Endpoint, Pooled, Thread};
 use crate::order::Order;
@@ -47,17 +46,13 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
         }
     }
     let mut followers = 0u32;
-    for (place, set) in sets(machine) {
-        Order::<_, ByFollower>::of(all, ByFollower).each(&set.set, &mut |at| {
-            let inherit = &all.open(at).inherit;
-            let what = inherit.to_do.get();
-            let lives = at.life() != Life::Vacant || what & !to_do::DESCRIBED == 0;
-            assert!(lives, "a destroyed thread is to follow a change");
-            let listed = inherit.follows_on.get() == place;
-            assert!(listed, "a thread follows on another CPU than it says");
-            followers += 1;
-        });
-    }
+    let root = &machine.kernel.waits.followers;
+    Order::<_, ByFollower>::of(all, ByFollower).each(root, &mut |at: Ref<Thread<P>>| {
+        let what = all.open(at).inherit.to_do.get();
+        let lives = at.life() != Life::Vacant || what & !to_do::DESCRIBED == 0;
+        assert!(lives, "a destroyed thread is to follow a change");
+        followers += 1;
+    });
     let slots = (0..threads.size()).filter_map(|index| threads.get(index));
     let follows = slots.filter(|at| all.open(*at).inherit.follows());
     let marked = follows.count() as u32;
@@ -77,34 +72,12 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
     assert!(found.edges[0] == found.edges[1], "a turnstile leads to a thread that ignores it");
 }
 
-/// All followers, and whose they are: where priorities order threads all CPUs have the same.
-fn sets<P: Port>(machine: Machine<P>) -> impl Iterator<Item = (u32, &'static Followers<P>)> {
-    let kernel = machine.kernel;
-    let own = kernel.cpus.get().iter().filter(|_| kernel.variant.tree);
-    let others = if kernel.variant.tree { TRANSIT } else { 0 };
-    own.map(|cpu| (cpu.number, cpu.followers)).chain([(others, &kernel.waits.followers)])
-}
-
-/// Whether any thread is to follow a change of waits.
-pub(super) fn anyone_follows<P: Port>(machine: Machine<P>) -> bool {
-    sets(machine).any(|(_, set)| set.any())
-}
-
-/// The greatest key of what is to be followed among these; -1: there is none.
-fn first_of<P: Port>(set: &Followers<P>, all: &Exclusive<'_>) -> i16 {
-    let followers = Order::<_, ByFollower>::of(all, ByFollower);
-    let first = followers.first(&set.set);
-    first.map_or(-1, |first| followers.key(first).into())
-}
-
 /// The one CPU looks for threads up to the urgency of what is to be followed, or is to decide.
 fn highest<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
-    for (place, set) in sets(machine) {
-        assert!(first_of(set, all) <= set.urgency(), "followers are more urgent than is known");
-        let decides = !set.any() || place == TRANSIT || set.before_decision.get();
-        assert!(decides || !machine.kernel.variant.tree, "a decision does not look at followers");
-    }
-    let (cpu, urgency) = (machine.cpu, first_of(machine.cpu.followers, all));
+    let followers = Order::<_, ByFollower>::of(all, ByFollower);
+    let first = followers.first(&machine.kernel.waits.followers);
+    let (cpu, urgency) = (machine.cpu, first.map_or(-1, |first| followers.key(first).into()));
+    assert!(urgency <= machine.kernel.waits.urgency(), "followers are more urgent than is known");
     let bounded = P::SMP || machine.kernel.variant.tree || cpu.resched.get();
     assert!(bounded || urgency <= cpu.highest.get(), "followers are above what a CPU looks for");
 }
@@ -299,14 +272,18 @@ pub(super) fn queued_in<P: Port>(
     (thread, at): (Ref<Thread<P>>, u32),
 ) {
     let trees = &machine.kernel.trees;
-    let key = |leaf| trees.priority_on_cpu(leaf).clamp(0, u8::MAX.into());
-    let own = machine.kernel.cpu(thread.cpu.get()).followers;
-    let followed = first_of(own, all).max(first_of(&machine.kernel.waits.followers, all));
-    let may = trees.may_use(all, thread, at) || followed >= key(at);
+    let followers = Order::<_, ByFollower>::of(all, ByFollower);
+    let followed =
+        followers.first(&machine.kernel.waits.followers).map(|first| followers.key(first));
+    let key = |leaf| match trees.is_shared(leaf) {
+        true => u8::MAX,
+        false => trees.urgency_of(leaf).clamp(0, u8::MAX.into()) as u8,
+    };
+    let may = trees.may_use(all, thread, at) || followed >= Some(key(at));
     assert!(may, "a thread runs on time that is not its own or its caller's");
     let uses = trees.leaf_of(all, thread);
     let compares = trees.is_plain(at) && (trees.is_plain(uses) || trees.is_shared(uses));
-    let behind = compares && key(at) < key(uses) && followed < key(uses);
+    let behind = compares && key(at) < key(uses) && followed < Some(key(uses));
     assert!(!behind, "a thread waits in a less urgent leaf than it should be in");
 }
 
@@ -335,7 +312,7 @@ fn is_lent<P: Port>(machine: Machine<P>, all: &Exclusive<'_>, at: Ref<Thread<P>>
     }
     let is_lent = !lent.is_none();
     // Those that are to follow a change of waits have what was lent before.
-    let there = lent_here.is_some() && !anyone_follows(machine);
+    let there = lent_here.is_some() && !machine.kernel.waits.has_followers();
     assert!(!there || lender, "a thread is lent a leaf that no waiter has");
     is_lent
 }

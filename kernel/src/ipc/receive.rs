@@ -159,7 +159,9 @@ impl<S: System> Entry<S> {
         let sender = loop {
             let sender = S::SendQueue::first(&*queue)?;
             // What follows as urgently may change which one is the first.
-            if self.cpu.followers.any() && self.manage().follows_as_urgent(sender.priority.get()) {
+            if self.cpu.waits.has_followers()
+                && self.manage().follows_as_urgent(sender.priority.get())
+            {
                 if self.makes_room_for_wait(thread) {
                     return Some(Received::Done);
                 }

@@ -3,7 +3,6 @@
 use super::capabilities::slot;
 use super::{Done, Manager};
 use crate::access::{Life, Ref};
-use crate::cpu::Cpu;
 use crate::leaf::LeafRef;
 use crate::object::capability::{Cap, Capability};
 use crate::object::thread::Turn;
@@ -125,7 +124,7 @@ impl<P: Port> Manager<'_, P> {
             return self.set_monitor(me, own, at, args[2], [words[0], words[1]]);
         }
         let orders = args[1] == Setting::Share as u64;
-        if self.makes_room() || (orders && !self.follows_before(self.node(at))) {
+        if self.makes_room() || (orders && !self.follows_before()) {
             return Ok(Done::Preempted);
         }
         let class = self.all.open(at).class.get();
@@ -142,12 +141,9 @@ impl<P: Port> Manager<'_, P> {
         changed.map(|()| Done::Nothing)
     }
 
-    /// Whether no thread is to follow a change of waits any more on the CPUs that may run a node.
-    fn follows_before(&self, node: NodeId) -> bool {
-        let home = self.kernel.trees.leaf(node.0).home();
-        let may_run = |cpu: &&Cpu<P>| home.is_some_and(|home| home.is_of(cpu.number));
-        !P::FUTEXES
-            || self.kernel.cpus.get().iter().filter(may_run).all(|cpu| self.follow_rest(cpu))
+    /// Whether no thread is to follow a change of waits any more.
+    fn follows_before(&self) -> bool {
+        !P::FUTEXES || self.follow_rest()
     }
 
     /// Only bits that the caller may signal itself are signalled.
@@ -275,7 +271,7 @@ impl<P: Port> Manager<'_, P> {
         let at = self.reservation(own, args[0], Rights::CONTROL)?;
         let class = self.reservation(own, args[1], Rights::DIVIDE)?;
         let share = Share::decode(args[2], self.words(me)).ok_or(Error::InvalidArgument)?;
-        if self.makes_room() || !self.follows_before(self.node(at)) {
+        if self.makes_room() || !self.follows_before() {
             return Ok(Done::Preempted);
         }
         let (node, above) = (self.node(at), self.node(class));

@@ -39,7 +39,8 @@ impl<P: Port> Manager<'_, P> {
                 return false;
             }
         }
-        true
+        // Another CPU may have suspended the caller meanwhile: then the change does not come.
+        trees.coming(node) >= urgency
     }
 
     /// A change that was to come has been made, or refused.

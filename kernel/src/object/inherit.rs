@@ -20,9 +20,6 @@ use cells::Cell;
 /// The ceiling of a thread that has none.
 pub const NO_CEILING: i16 = -1;
 
-/// In the place of a CPU: a thread follows on any that runs nothing more urgent.
-pub const TRANSIT: u32 = u32::MAX;
-
 /// Selects the places of threads among the waiters of a mutex or condition.
 #[derive(Clone, Copy)]
 pub struct ByWaiter;
@@ -208,8 +205,6 @@ pub struct Inherit<P: Port> {
     pub turnstile: Turnstile<P>,
     /// What it is to do, to follow a change of waits.
     pub to_do: Cell<u8>,
-    /// The CPU among whose followers it is, or [`TRANSIT`], while it is to follow a change.
-    pub follows_on: Cell<u32>,
     /// What the last search that has come to it knows of it.
     pub searched: Searched<P>,
     place: Place<Thread<P>>,
@@ -238,7 +233,6 @@ impl<P: Port> Inherit<P> {
             serves: Cell::new(0),
             turnstile,
             to_do: Cell::new(0),
-            follows_on: Cell::new(0),
             searched: Searched::new(),
             place: Place::new(),
             follows: Place::new(),

@@ -31,7 +31,7 @@ impl<P: Port> Cpu<P> {
     #[inline(always)]
     fn know_highest(&self, chosen: Ref<Thread<P>>) {
         self.highest.set(chosen.priority.get());
-        if self.followers.any() {
+        if self.waits.has_followers() {
             self.know_followers(chosen.priority.get());
         }
     }
@@ -41,7 +41,7 @@ impl<P: Port> Cpu<P> {
     #[cold]
     #[inline(never)]
     fn know_followers(&self, priority: i16) {
-        let urgency = self.followers.urgency();
+        let urgency = self.waits.urgency();
         self.highest.set(priority.max(urgency));
         if priority <= urgency {
             self.chosen_behind.set(true);

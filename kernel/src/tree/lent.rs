@@ -74,20 +74,32 @@ impl<P: Port> Trees<P> {
         self.with(|tree| tree.compare_urgency(NodeId(one), NodeId(other))).flatten()
     }
 
-    /// The greatest priority of what a CPU may run, also of what it has taken in the class that all
-    /// share, or may take; -1: nothing is ready.
-    pub fn highest_of_all(&self, cpu: u32, may_take: bool) -> i16 {
-        self.with(|tree| tree.highest_of_all(cpu as usize, may_take)).flatten().unwrap_or(-1)
-    }
-
-    /// The priority that a leaf has on its CPU, or the class that all CPUs share on each.
-    pub fn priority_on_cpu(&self, leaf: u32) -> i16 {
-        self.with(|tree| tree.priority_on_cpu(NodeId(leaf))).unwrap_or(0)
-    }
-
     /// The greatest priority of what is ready below the root of a CPU; -1: nothing is.
     pub fn highest_ready(&self, cpu: u32) -> i16 {
         self.with(|tree| tree.highest_ready(cpu as usize)).flatten().unwrap_or(-1)
+    }
+
+    /// Threads are to follow a change of waits before the decision, or one has moved as it did:
+    /// interrupts are polled before that. Or all of it is done.
+    pub fn set_followed(&self, followed: bool) {
+        self.followed.set(followed);
+    }
+
+    /// Whether threads are to follow a change of waits before the decision, or one has just moved.
+    #[inline(always)]
+    pub fn decides_behind_followers(&self) -> bool {
+        P::TREE && P::FUTEXES && self.followed.get()
+    }
+
+    /// A thread's leaf of its own: that of its reservation, or of its priority, whatever it is lent
+    /// and whoever it works for.
+    pub fn leaf_by_itself(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> NodeId {
+        let of_priority = |priority| self.of_priority(thread.cpu.get(), priority);
+        NodeId(match self.own_time(owner, thread) {
+            Own::Leaf(leaf) | Own::Shared(leaf) => leaf,
+            Own::Priority(priority) => of_priority(priority),
+            Own::Lowest => of_priority(0),
+        })
     }
 
     /// How many classes a leaf is below.

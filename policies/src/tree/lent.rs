@@ -91,21 +91,6 @@ impl Tree<'_> {
         priority.try_into().ok()
     }
 
-    /// The same, and of what the CPU has taken in the class that all CPUs share, or may take. As
-    /// many steps more as there are CPUs.
-    pub fn highest_of_all(&self, cpu: usize, may_take: bool) -> Option<i16> {
-        let class = &self.nodes[self.shared().0 as usize];
-        let mut at = match may_take {
-            true => avl::first::<Node, ByKey>(self.nodes, class.queue),
-            false => self.cpus[cpu].taken,
-        };
-        while self.taker(at).is_some_and(|taker| taker != cpu) {
-            at = avl::next::<Node, ByKey>(self.nodes, at);
-        }
-        let shared = (at != NIL).then(|| class.priority() as i16);
-        self.highest_ready(cpu).max(shared)
-    }
-
     /// The priority below its root of what a CPU runs: 0 if that is in the class that all CPUs
     /// share, or runs where all else is idle; -1: it runs nothing. There must be such a CPU.
     pub fn priority_of_running(&self, cpu: usize) -> i16 {
@@ -129,18 +114,6 @@ impl Tree<'_> {
             at = node.parent;
         }
         priority.try_into().unwrap_or(i16::MAX)
-    }
-
-    /// The priority below the root of its CPU of a leaf or of the class that it is in, and in the
-    /// class that all CPUs share the one that this has on each: 0 if there is no such node.
-    /// O(depth).
-    pub fn priority_on_cpu(&self, NodeId(at): NodeId) -> i16 {
-        if let Some((_, priority)) = self.plain(at) {
-            return priority as i16;
-        }
-        let (root, top) = self.top(at);
-        let counts = if self.is_shared_class(root) { root } else { top };
-        self.nodes.get(counts as usize).map_or(0, |node| node.priority() as i16)
     }
 
     /// How many classes a node is below, the root included. O(depth).

@@ -13,19 +13,14 @@
 //! by the urgency of what has changed for them. A CPU on its way out of the kernel takes their
 //! steps before it decides, but not those that are less urgent than all that it may run: so waits
 //! do not delay the threads above them, and no thread runs by what has changed already.
-//!
-//! In a tree each CPU has its own followers, whose keys are places below its root. Priorities alone
-//! are lent to other CPUs: a thread that waits itself, and that another CPU's thread lends to, is
-//! in *transit* until a CPU takes its step that runs nothing above the priority.
 
 use super::chain::{Ends, key};
 use crate::access::Ref;
 use crate::cpu::Cpu;
-use crate::followers::Followers;
 use crate::leaf::LeafRef;
 use crate::manage::Manager;
 use crate::object::Thread;
-use crate::object::inherit::{ByFollower, TRANSIT};
+use crate::object::inherit::ByFollower;
 use crate::order::Order;
 use crate::port::Port;
 use crate::tree::DONATIONS;
@@ -76,151 +71,78 @@ impl<P: Port> Manager<'_, P> {
     /// it is to move at once.
     fn follow_now(&self, at: Ref<Thread<P>>, moves: bool) {
         if self.cpu.poll(point::CALL) {
-            let (cpu, key) = (self.cpu_of(at), self.key_of_change(at));
-            return self.follow_on((cpu, true), at, to_do::LENT | to_do::OWN, key);
+            return self.follow_later(at, to_do::LENT | to_do::OWN, self.key_of_change(at));
         }
         let Some(works) = self.lend_anew(at, true).filter(|works| works.queued()) else { return };
         if !moves || self.cpu.poll(point::CALL) {
-            let key = self.key_of_change(at);
-            return self.follow_on((self.cpu_of(works), true), works, to_do::PLACE, key);
+            return self.follow_later(works, to_do::PLACE, self.key_of_change(at));
         }
         self.move_to_leaf(works);
-        self.cpu.followers.before_decision.set(true);
+        self.kernel.trees.set_followed(true);
     }
 
     /// The greatest key that a change of what a thread has may concern, beside those of its leaves
     /// until it follows. Without waits and calls it is that of what the thread is to use, also what
     /// its callers are lent: other CPUs, on which what is more urgent runs, are not interrupted for
-    /// that.
+    /// that. A leaf that all CPUs share has no key that compares with others.
     fn key_of_change(&self, at: Ref<Thread<P>>) -> u8 {
         let (inherit, trees) = (&self.all.open(at).inherit, &self.kernel.trees);
+        let uses = trees.leaf_of(&self.all, at);
+        let used = at.queued().then(|| at.leaf.get(&self.all));
+        let is_shared = used.into_iter().chain([uses]).any(|leaf| trees.is_shared(leaf));
         let waits = inherit.waits.get().is_some() || inherit.is_awaited();
-        let reaches = waits || self.server_of(at).is_some();
-        if reaches { u8::MAX } else { key(trees.priority_on_cpu(trees.leaf_of(&self.all, at))) }
+        let reaches = waits || is_shared || self.server_of(at).is_some();
+        if reaches { u8::MAX } else { key(trees.urgency_of(uses)) }
     }
 
-    /// Threads follow that something of this key at most waits for them no longer: this thread,
-    /// which has lent to them.
-    pub(super) fn follow_all(&self, ends: Ends<P>, lender: (Ref<Thread<P>>, u8)) {
-        ends.into_iter().flatten().for_each(|to| self.follow_lender(to, lender));
+    /// Threads follow that something of this key at most waits for them no longer.
+    pub(super) fn follow_all(&self, ends: Ends<P>, key: u8) {
+        ends.into_iter().flatten().for_each(|end| self.follow_later(end, to_do::LENT, key));
     }
 
-    /// A thread follows that what another one lends it is another leaf: of this key at most, before
-    /// and behind that, on the lender's CPU.
-    fn follow_lender(&self, to: Ref<Thread<P>>, (lender, key): (Ref<Thread<P>>, u8)) {
-        let own = self.cpu_of(to);
-        if !P::SMP || own.is_same(self.cpu_of(lender)) {
-            return self.follow_on((own, true), to, to_do::LENT, key);
-        }
-        let trees = &self.kernel.trees;
-        let lends = (trees.lends_on(&self.all, lender), lender.cpu.get());
-        let lends = trees.lent_from(&self.all, lends, to);
-        if self.all.open(to).inherit.waits.get().is_none() {
-            let key = lends.map_or(0, |leaf| self::key(trees.priority_on_cpu(leaf)));
-            return self.follow_on((own, false), to, to_do::LENT, key);
-        }
-        let lent = trees.lent_leaf(&self.all, to).filter(|leaf| trees.is_plain(*leaf));
-        let leaves = [lends, lent].into_iter().flatten();
-        let keys = leaves.map(|leaf| self::key(trees.priority_on_cpu(leaf)));
-        self.list(to, TRANSIT, to_do::LENT, keys.max().unwrap_or(0));
-        self.cpu.resched.set(true);
-    }
-
-    /// A thread is a follower of a change of what has this key at most, before or behind it. What
-    /// is described in a slot follows where its first waiter belongs.
+    /// A thread is a follower of a change of what has this key at most, before or behind it.
     pub(super) fn follow_later(&self, at: Ref<Thread<P>>, what: u8, key: u8) {
-        let is_described = P::SMP && what & to_do::ITSELF == 0;
-        let first = is_described
-            .then(|| self.waiters().first(&self.all.open(at).inherit.turnstile.waiters));
-        let cpu = self.cpu_of(first.flatten().unwrap_or(at));
-        self.follow_on((cpu, true), at, what, key);
-    }
-
-    /// The same on a CPU, which is to decide anew if it runs nothing more urgent, and also if it
-    /// runs `equals`.
-    fn follow_on(
-        &self,
-        (cpu, equals): (&'static Cpu<P>, bool),
-        at: Ref<Thread<P>>,
-        what: u8,
-        mut key: u8,
-    ) {
-        let (own, tree) = (self.cpu_of(at), self.kernel.variant.tree);
-        if tree && own.is_same(cpu) {
-            key = key.max(self.key_of_leaves(at));
+        let inherit = &self.all.open(at).inherit;
+        let (followers, all) = (self.followers(), &self.kernel.waits.followers);
+        inherit.to_do.set(inherit.to_do.get() | what);
+        let (cpu, tree) = (self.cpu_of(at), self.kernel.variant.tree);
+        let key = if tree { key.max(self.key_of_leaves(at)) } else { key };
+        self.kernel.waits.raise(key.into());
+        if !inherit.follows() {
+            followers.insert(all, at, key);
+            self.kernel.trees.begins_to_follow();
+        } else if followers.key(at) < key {
+            followers.rekey(all, at, key);
         }
-        key = self.list(at, if tree { cpu.number } else { 0 }, what, key);
+        self.kernel.trees.set_followed(true);
+        self.cpu.resched.set(true);
         if !tree {
-            own.raise(key.into());
+            cpu.raise(key.into());
         }
-        // By priorities this CPU takes the steps on its way out, or asks one that runs nothing
-        // above them: else a thread could interrupt CPUs that run its equals as often as it waits.
-        if !tree || self.cpu.is_same(cpu) {
-            return self.cpu.resched.set(true);
-        }
-        // One that may run what is more urgent follows when it decides.
-        let runs = self.runs_on_cpu(cpu);
-        let may_lose = cpu.current.get() == at && !at.lent.get(&self.all).is_none();
-        if runs < key || (equals && runs == key) || may_lose {
+        // A CPU that may run what is more urgent follows when it decides. By priorities this one
+        // takes the steps on its way out, or asks one that runs nothing above them: else a thread
+        // could interrupt CPUs that run its equals as often as it waits.
+        if tree && !self.cpu.is_same(cpu) && self.runs_on_cpu(cpu) <= key {
             self.cpu.ask_for_decision(cpu);
-        }
-    }
-
-    /// A thread is among the followers of a CPU, or in transit, where it stays until its step. The
-    /// key that it has there.
-    fn list(&self, at: Ref<Thread<P>>, mut place: u32, what: u8, mut key: u8) -> u8 {
-        let (inherit, followers) = (&self.all.open(at).inherit, self.followers());
-        let what = inherit.to_do.get() | what;
-        if inherit.follows() {
-            let before = (inherit.follows_on.get(), followers.key(at));
-            place = if before.0 == TRANSIT { TRANSIT } else { place };
-            if before.0 == place && before.1 >= key {
-                inherit.to_do.set(what);
-                return before.1;
-            }
-            key = key.max(before.1);
-            self.end_following(at, u8::MAX);
-        }
-        let set = self.followers_at(place);
-        set.raise(key.into());
-        set.before_decision.set(true);
-        inherit.to_do.set(what);
-        inherit.follows_on.set(place);
-        followers.insert(&set.set, at, key);
-        self.kernel.trees.begins_to_follow();
-        key
-    }
-
-    /// The followers of a CPU, or those in transit.
-    fn followers_at(&self, place: u32) -> &'static Followers<P> {
-        match place {
-            _ if !P::SMP => self.cpu.followers,
-            TRANSIT => &self.kernel.waits.followers,
-            cpu => self.kernel.cpu(cpu).followers,
         }
     }
 
     /// The key of the most urgent that another CPU runs.
     fn runs_on_cpu(&self, cpu: &Cpu<P>) -> u8 {
         key(match self.kernel.variant.tree {
-            true => self.kernel.trees.highest_of_all(cpu.number, false),
+            true => self.kernel.trees.highest_ready(cpu.number),
             false => cpu.current.get().priority.get(),
         })
     }
 
-    /// This CPU runs what is more urgent than all followers. One that does not takes their steps:
-    /// in a tree of those in transit, since other urgencies of different CPUs do not compare.
+    /// This CPU runs what is more urgent than all followers. One that does not takes their steps.
+    /// In a tree urgencies of different CPUs do not compare: none is asked.
     fn leave_to_others(&self, urgency: u8) {
-        if !P::SMP {
-            return;
+        if P::SMP && !self.kernel.variant.tree {
+            let others = self.kernel.cpus.get().iter().filter(|cpu| !self.cpu.is_same(cpu));
+            let mut less = others.filter(|cpu| self.runs_on_cpu(cpu) <= urgency);
+            less.next().into_iter().for_each(|cpu| self.cpu.ask_for_decision(cpu));
         }
-        let urgency = match self.kernel.variant.tree {
-            true => self.first_of(&self.kernel.waits.followers).map(|(_, key)| key),
-            false => Some(urgency),
-        };
-        let others = self.kernel.cpus.get().iter().filter(|cpu| !self.cpu.is_same(cpu));
-        let mut less = others.filter(|cpu| Some(self.runs_on_cpu(cpu)) <= urgency);
-        less.next().into_iter().for_each(|cpu| self.cpu.ask_for_decision(cpu));
     }
 
     /// The key of the leaves that a thread has until it follows. Their priorities may have changed
@@ -231,7 +153,7 @@ impl<P: Port> Manager<'_, P> {
         let lent = trees.home_of(lent).map(|_| lent.node);
         let used = at.queued().then(|| at.leaf.get(&self.all));
         let used = used.filter(|used| Some(*used) != lent);
-        let keys = [lent, used].into_iter().flatten().map(|leaf| key(trees.priority_on_cpu(leaf)));
+        let keys = [lent, used].into_iter().flatten().map(|leaf| key(trees.urgency_of(leaf)));
         keys.max().unwrap_or(0)
     }
 
@@ -255,9 +177,7 @@ impl<P: Port> Manager<'_, P> {
         let works = self.lend_anew(at, what & to_do::OWN != 0);
         let also = (what & to_do::PLACE != 0).then_some(at);
         for at in [works, also].into_iter().flatten().filter(|at| at.queued()) {
-            let own = self.cpu_of(at);
-            let is_here = own.is_same(self.cpu);
-            self.follow_on((own, is_here), at, to_do::PLACE, if is_here { key } else { 0 });
+            self.follow_later(at, to_do::PLACE, key);
         }
     }
 
@@ -303,8 +223,7 @@ impl<P: Port> Manager<'_, P> {
             self.waiters().rekey(&turnstile.waiters, at, key);
         }
         self.reorder(next);
-        let lends = (at, key.max(before));
-        turnstile.lent_to().for_each(|to| self.follow_lender(to, lends));
+        turnstile.lent_to().for_each(|to| self.follow_later(to, to_do::LENT, key.max(before)));
     }
 
     /// A thread is no follower any more that is to do any of this. What of it it was to do.
@@ -313,7 +232,7 @@ impl<P: Port> Manager<'_, P> {
         let what = inherit.to_do.get();
         inherit.to_do.set(what & !any);
         if what & !any == 0 && inherit.follows() {
-            self.followers().remove(&self.followers_at(inherit.follows_on.get()).set, at);
+            self.followers().remove(&self.kernel.waits.followers, at);
             self.kernel.trees.ends_to_follow();
         }
         what & any
@@ -326,19 +245,10 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
-    fn first_of(&self, followers: &Followers<P>) -> Option<(Ref<Thread<P>>, u8)> {
-        let first = self.followers().first(&followers.set)?;
+    /// The key of the most urgent change that is to be followed, if any is.
+    pub(crate) fn first_follower(&self) -> Option<(Ref<Thread<P>>, u8)> {
+        let first = self.followers().first(&self.kernel.waits.followers)?;
         Some((first, self.followers().key(first)))
-    }
-
-    /// The key of the most urgent change that is to be followed on a CPU, or in transit, if any is.
-    fn first_follower(&self, cpu: &Cpu<P>) -> Option<(Ref<Thread<P>>, u8)> {
-        let own = self.first_of(cpu.followers);
-        let may_be_in_transit = P::SMP && self.kernel.variant.tree;
-        let transit =
-            may_be_in_transit.then(|| self.first_of(&self.kernel.waits.followers)).flatten();
-        let is_first = transit.map(|(_, key)| key) > own.map(|(_, key)| key);
-        if is_first { transit } else { own }
     }
 
     /// Makes the decision by priorities that was asked for, behind the steps of threads that follow
@@ -385,7 +295,7 @@ impl<P: Port> Manager<'_, P> {
             self.cpu.steps.set(0);
         }
         loop {
-            let Some((first, urgency)) = self.first_follower(self.cpu) else {
+            let Some((first, urgency)) = self.first_follower() else {
                 return !self.cpu.leaves_decision();
             };
             if !must && self.may_run() > urgency {
@@ -407,7 +317,7 @@ impl<P: Port> Manager<'_, P> {
     /// The key of the most urgent that this CPU may run.
     fn may_run(&self) -> u8 {
         match self.kernel.variant.tree {
-            true => key(self.kernel.trees.highest_of_all(self.cpu.number, true)),
+            true => key(self.kernel.trees.highest_ready(self.cpu.number)),
             false => key(self.cpu.highest.get().max(self.cpu.next.get().priority.get())),
         }
     }
@@ -417,7 +327,7 @@ impl<P: Port> Manager<'_, P> {
     /// Other CPUs are not let in, else a thread there could have more to be followed each time.
     #[inline(always)]
     pub(super) fn follow_to(&self, at: Ref<Thread<P>>) -> bool {
-        !self.cpu.followers.any() || self.follow_as_urgent(at)
+        !self.kernel.waits.has_followers() || self.follow_as_urgent(at)
     }
 
     #[cold]
@@ -425,7 +335,7 @@ impl<P: Port> Manager<'_, P> {
     fn follow_as_urgent(&self, at: Ref<Thread<P>>) -> bool {
         loop {
             let head = self.waiters().first(&self.turnstile(at).waiters);
-            let (Some(head), Some((first, urgency))) = (head, self.first_follower(self.cpu)) else {
+            let (Some(head), Some((first, urgency))) = (head, self.first_follower()) else {
                 return true;
             };
             if urgency < self.waiters().key(head) {
@@ -447,15 +357,15 @@ impl<P: Port> Manager<'_, P> {
         if !self.kernel.variant.senders.by_priority {
             return false;
         }
-        let first = self.first_follower(self.cpu).filter(|(_, urgency)| *urgency >= key(priority));
+        let first = self.first_follower().filter(|(_, urgency)| *urgency >= key(priority));
         first.into_iter().for_each(|(first, urgency)| self.follow(first, urgency));
         first.is_some()
     }
 
-    /// Before the priority of a leaf or a class of a CPU changes: all steps there, since they are
-    /// in the order of priorities of before. False: not all, an interrupt is pending.
-    pub(in crate::manage) fn follow_rest(&self, cpu: &'static Cpu<P>) -> bool {
-        while let Some((first, urgency)) = self.first_follower(cpu) {
+    /// Before the priority of a leaf or a class changes: all steps, since they are in the order of
+    /// priorities of before. False: not all, an interrupt is pending.
+    pub(in crate::manage) fn follow_rest(&self) -> bool {
+        while let Some((first, urgency)) = self.first_follower() {
             self.follow(first, urgency);
             if self.makes_room() {
                 return false;
@@ -466,10 +376,10 @@ impl<P: Port> Manager<'_, P> {
 
     /// Whether the thread that was chosen is not above all that is to be followed.
     pub(crate) fn is_behind_followers(&self, chosen: Ref<Thread<P>>) -> bool {
-        let Some((_, urgency)) = self.first_follower(self.cpu) else { return false };
-        self.cpu.followers.know(urgency.into());
+        let Some((_, urgency)) = self.first_follower() else { return false };
+        self.kernel.waits.know(urgency.into());
         let runs = match self.kernel.variant.tree {
-            true => self.kernel.trees.priority_on_cpu(chosen.leaf.get(&self.all)),
+            true => self.kernel.trees.urgency_of(chosen.leaf.get(&self.all)),
             false => chosen.priority.get(),
         };
         chosen == self.cpu.idle || key(runs) <= urgency

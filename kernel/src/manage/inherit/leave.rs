@@ -26,7 +26,7 @@ impl<P: Port> Manager<'_, P> {
         }
         let ends = self.settle(at);
         match self.kernel.trees.may_lend() && turnstile.has_words() {
-            true => self.follow_all(ends, (thread, most)),
+            true => self.follow_all(ends, most),
             false => self.propagate_to(ends),
         }
     }

@@ -41,7 +41,7 @@ impl<P: Port> Manager<'_, P> {
         }
         while let Some(mut first) = self.first_to_move(caller, at)? {
             let condition = first.condition.0;
-            let follow = self.cpu.followers.any();
+            let follow = self.kernel.waits.has_followers();
             if self.makes_room() || !self.follow_to(condition) {
                 return Ok(Outcome::Preempted);
             }

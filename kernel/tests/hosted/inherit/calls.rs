@@ -259,7 +259,7 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
     fn compare(&mut self) {
         let effective_now = self.model.effective();
         // A thread above all that has changed runs before the others follow that.
-        let followed = !self.board.machine.cpu.followers.any();
+        let followed = !self.board.machine.kernel.waits.has_followers();
         for thread in self.model.own.keys() {
             let lends = self.board.thread(*thread).has(flag::LENDS);
             assert_eq!(lends, self.model.lends.contains(thread), "{thread} lends");

@@ -180,7 +180,7 @@ impl Town {
         let trees = &self.board.machine.kernel.trees;
         // A thread above all that has changed runs before the others follow that; it is in the leaf
         // that it should be in, unless an interrupt is to come first.
-        let later = self.board.machine.cpu.followers.any();
+        let later = self.board.machine.kernel.waits.has_followers();
         *reach.entry("followed later").or_default() += u32::from(later);
         let running = self.board.running().filter(|_| self.board.host.waiting().is_none());
         let leaf =

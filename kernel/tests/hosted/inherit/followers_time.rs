@@ -41,7 +41,7 @@ fn a_thread_that_runs_between_two_steps_is_not_charged_to_the_owner() {
             board.take(event);
         }
         let lent = board.open(|all| reference(&board, 1).lent.get(all));
-        between += u32::from(board.machine.cpu.followers.any() && lent == LeafRef::NONE);
+        between += u32::from(board.machine.kernel.waits.has_followers() && lent == LeafRef::NONE);
         board.host.raise(Event::Irq(3));
         board.interrupts();
         assert_eq!(board.running(), Some(4));
@@ -113,7 +113,7 @@ fn a_leaf_that_becomes_more_urgent_before_the_owner_follows_is_left() {
     board.wait(TICK);
     assert_eq!(board.running(), Some(3));
     board.wait(TICK);
-    assert_eq!((board.running(), board.machine.cpu.followers.any()), (Some(3), true));
+    assert_eq!((board.running(), board.machine.kernel.waits.has_followers()), (Some(3), true));
     set(&board, 3, Setting::Share, share(30));
     board.does(3, sleep(FOREVER));
     is_left(&board);

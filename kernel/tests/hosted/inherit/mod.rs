@@ -170,7 +170,7 @@ fn row<S: System<Port = Host>>(count: u32, step: u8, [above, last]: [u64; 2]) ->
 
 /// Whether any thread is to follow a change of waits.
 fn follows<S: System<Port = Host>>(board: &Board<S>) -> bool {
-    board.machine.cpu.followers.any()
+    board.machine.kernel.waits.has_followers()
 }
 
 /// All that happens without a program's doing. How often threads were to follow in between.

@@ -462,7 +462,7 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
         self.forgets_what_is_passed_over();
         self.model.requeue();
         // A thread above all that has changed runs before the others follow that.
-        let followed = !self.board.machine.cpu.followers.any();
+        let followed = !self.board.machine.kernel.waits.has_followers();
         if !followed {
             self.met("a change is followed later");
         }

@@ -107,7 +107,7 @@ fn is_decided<S: System<Port = Host>>() {
         (0..2).for_each(|_| board.does(runs(&board), sleep(100 * TICK)));
         (0..2).for_each(|_| board.wait(TICK));
         board.succeeds(above, priority(waits, 5));
-        assert!(board.machine.cpu.followers.any(), "a helper is to follow");
+        assert!(board.machine.kernel.waits.has_followers(), "a helper is to follow");
         board.host.interrupt_after(polls);
         board.call(priority(above, 1));
         if board.regs.get().again {
@@ -147,7 +147,7 @@ fn receiver<S: System<Port = Host>>() -> (Board<S>, u32, u32) {
     board.wait(TICK);
     let raise = system(Call::ThreadPriority, &[THREAD + u64::from(waits), 11]);
     board.succeeds(receives, raise);
-    assert!(board.machine.cpu.followers.any(), "a helper is to follow");
+    assert!(board.machine.kernel.waits.has_followers(), "a helper is to follow");
     (board, sends, receives)
 }
 
@@ -191,7 +191,7 @@ fn takes_none_that_has_fallen<S: System<Port = Host>>() {
         board.does(sends, send(ENDPOINT, Info(0)));
         board.wait(TICK);
         priority(6);
-        assert!(board.machine.cpu.followers.any(), "a helper is to follow");
+        assert!(board.machine.kernel.waits.has_followers(), "a helper is to follow");
         polls.into_iter().for_each(|polls| board.host.interrupt_after(polls));
         board.does(receives, receive(ENDPOINT));
         board.sees(receives, Ok(()));
@@ -213,7 +213,7 @@ fn takes_the_first<S: System<Port = Host>>() {
     let (board, sends, receives) = receiver::<S>();
     board.succeeds(receives, receive(ENDPOINT));
     assert_eq!(board.thread(sends).state.get(), State::Ready, "it came first");
-    assert!(board.machine.cpu.followers.any(), "the receiver took a step");
+    assert!(board.machine.kernel.waits.has_followers(), "the receiver took a step");
     board.check_all();
 }
 

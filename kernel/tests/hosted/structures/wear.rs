@@ -82,8 +82,7 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
     body(idle).base_priority.set(&whole(), -1);
     body(idle).mark(flag::FULL);
     let settings = Settings { tick: TICK, slice: SLICE as u32, eager: false, lazy_dequeues: 16 };
-    let cpu =
-        arena.one(Cpu::new(0, idle, (host, &kernel.trees, &kernel.waits.followers), settings))?;
+    let cpu = arena.one(Cpu::new(0, idle, (host, &kernel.trees, &kernel.waits), settings))?;
     kernel.cpus.set(core::slice::from_ref(cpu));
     Some(Machine { kernel, cpu })
 }

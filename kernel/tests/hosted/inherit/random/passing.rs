@@ -11,7 +11,7 @@ impl<S: System<Port = Host>> Run<'_, S> {
     /// are passed over have to be, if something has just happened to the condition.
     pub(super) fn learns(&mut self, place: usize, just: bool) {
         let Some(waiter) = self.model.places[place].waiters.first().copied() else { return };
-        let later = self.board.machine.cpu.followers.any();
+        let later = self.board.machine.kernel.waits.has_followers();
         let found = helpers_of(&self.board, waiter.thread);
         let mut known: Vec<Id> = self.model.places[place].to.iter().map(|(to, _)| *to).collect();
         let mut told: Vec<Id> = found.iter().map(|(to, _)| *to).collect();
