@@ -119,6 +119,7 @@ impl Console {
 
     /// Sends all that waits, as fast as the console takes it: the run is over. Other CPUs may write
     /// meanwhile, so it is asked no more often than there are bytes.
+    #[inline(never)]
     pub fn empty<P: Port>(&self, port: &P) {
         for _ in 0..self.entries.len() * ENTRY {
             if self.is_empty() {
