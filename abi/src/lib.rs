@@ -12,6 +12,7 @@ pub mod bandwidth;
 pub mod boot;
 pub mod call;
 pub mod control;
+pub mod device;
 pub mod env;
 pub mod error;
 pub mod futex;

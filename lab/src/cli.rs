@@ -278,6 +278,13 @@ pub struct Run {
     /// An argument of the system's programs, instead of the manifest's; several times for several.
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     pub args: Vec<String>,
+    /// What goes wrong with a device, for instance "shaft=stuck after 50ms"; several times for
+    /// several. The words are in docs/devices.md.
+    #[arg(long = "fault", value_name = "DEVICE=FAULT")]
+    pub faults: Vec<String>,
+    /// Write what the wires of the plant have into this file, each millisecond: FILE.csv.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["auto", "gdb"])]
+    pub wires: Option<PathBuf>,
     /// Stop when a timer or a timeout wakes a thread later than this, and say why: the cause and
     /// the timeline around it, exit status 3. Instructions count as time.
     #[arg(long, value_name = "SPAN", value_parser = threshold, conflicts_with = "statistics")]

@@ -98,6 +98,22 @@ pub fn set_argument(system: &mut System, argument: &str) -> Result<()> {
     Err(usage(message + &hint + &taken_arguments(system)))
 }
 
+/// Lets something go wrong with a device, as `DEVICE=FAULT` says.
+pub fn set_fault(system: &mut System, given: &str) -> Result<()> {
+    let Some((name, fault)) = given.split_once('=') else {
+        return Err(usage(format!("--fault takes DEVICE=FAULT, not `{given}`")));
+    };
+    let fault: devices::Fault = fault.parse().map_err(|error: String| usage(error))?;
+    let devices = system.devices.iter_mut().flat_map(|devices| &mut devices.setup.devices);
+    let mut devices: Vec<_> = devices.collect();
+    let Some(at) = devices.iter().position(|device| device.name == name) else {
+        let hint = did_you_mean(name, devices.iter().map(|device| device.name.as_str()));
+        return Err(usage(format!("there is no device `{name}`{hint}")));
+    };
+    devices[at].faults.push(fault);
+    Ok(())
+}
+
 /// A line for each program with the domains that it runs in and the arguments that these give it.
 fn taken_arguments(system: &System) -> String {
     let mut programs: Vec<(String, Vec<&str>)> = Vec::new();

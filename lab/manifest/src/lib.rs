@@ -9,6 +9,7 @@
 mod archive;
 mod budget;
 mod control;
+mod devices;
 mod domain;
 mod elf;
 mod inventory;
@@ -37,6 +38,7 @@ use std::path::Path;
 pub use archive::{Archive, HostMemory, pack};
 pub use budget::Pool;
 pub use control::{Choices, Control};
+pub use devices::Devices;
 pub use layout::{BUFFER_STRIDE, BUFFERS, ENVIRONMENT, MAPS, PROGRAMS, STACKS, mapped};
 pub use problem::{Problem, Problems, Source, Span};
 pub use rights::{rights_of, spell_rights};

@@ -8,6 +8,7 @@ use abi::trace::{Event, Keep};
 
 use crate::budget::{self, Pool};
 use crate::control;
+use crate::devices;
 use crate::domain;
 use crate::elf::Image;
 use crate::inventory::Inventory;
@@ -59,9 +60,11 @@ pub fn system(source: &Source) -> Result<System, Problems> {
     };
     let found = &mut problems;
     system.endpoints = each(&manifest.endpoint, found, |object| endpoint(&values, object));
-    system.interrupts = each(&manifest.interrupt, found, |object| interrupt(&values, object));
     system.timers = each(&manifest.timer, found, |object| timer(&values, object));
     system.memories = each(&manifest.memory, found, |object| memory(&values, object));
+    found.extend(devices::add(&values, &manifest, &mut system));
+    let interrupts = each(&manifest.interrupt, found, |object| interrupt(&values, &system, object));
+    system.interrupts = interrupts;
     system.mutexes = each(&manifest.mutex, found, |object| sharing::mutex(&values, object));
     for domain in &manifest.domain {
         match domain::read(&values, domain, system.cpus) {
@@ -177,6 +180,7 @@ fn general(values: &Values, manifest: &Manifest) -> Result<System, Problem> {
         interrupts: Vec::new(),
         timers: Vec::new(),
         memories: Vec::new(),
+        devices: None,
         mutexes: Vec::new(),
         domains: Vec::new(),
         supervisor: None,
@@ -257,10 +261,22 @@ fn endpoint(values: &Values, given: &schema::Endpoint) -> Result<Endpoint, Probl
     Ok(Endpoint { name: given.name.get_ref().clone(), notification, serves })
 }
 
-fn interrupt(values: &Values, given: &schema::Interrupt) -> Result<Interrupt, Problem> {
+fn interrupt(
+    values: &Values,
+    system: &System,
+    given: &schema::Interrupt,
+) -> Result<Interrupt, Problem> {
+    let irq = match (&given.irq, &given.device) {
+        (Some(irq), None) => values.within(irq, 0..=LAST_IRQ)? as u32,
+        (None, Some(device)) => devices::line(values, system, device)?,
+        _ => {
+            let message = "an interrupt is of one line, or of one device";
+            return Err(values.problem(&given.name, message, "give it `irq` or `device`"));
+        }
+    };
     Ok(Interrupt {
         name: given.name.get_ref().clone(),
-        irq: values.within(&given.irq, 0..=LAST_IRQ)? as u32,
+        irq,
         notification: values.find("notification", &given.notification)?,
         badge: signalled(values, &given.badge)?,
     })
@@ -301,11 +317,22 @@ fn shared(values: &Values, manifest: &Manifest) -> Vec<Problem> {
         let help = "a notification is attached to one endpoint at most";
         problems.push(values.problem(word, message, help));
     }
-    if let Some((other, again)) = repeated(&manifest.interrupt, |it| Some(*it.irq.get_ref())) {
-        let (irq, name) = (again.irq.get_ref(), other.name.get_ref());
-        let message = format!("IRQ {irq} belongs to interrupt `{name}` already");
-        let help = "an IRQ has one interrupt object; let further domains share its notification";
-        problems.push(values.problem(&again.irq, message, help));
+    let help = "an IRQ has one interrupt object; let further domains share its notification";
+    let line = |it: &schema::Interrupt| it.irq.as_ref().map(|irq| *irq.get_ref());
+    if let Some((other, again)) = repeated(&manifest.interrupt, line)
+        && let Some(irq) = &again.irq
+    {
+        let (number, name) = (irq.get_ref(), other.name.get_ref());
+        let message = format!("IRQ {number} belongs to interrupt `{name}` already");
+        problems.push(values.problem(irq, message, help));
+    }
+    let device = |it: &schema::Interrupt| it.device.as_ref().map(|it| it.get_ref().clone());
+    if let Some((other, again)) = repeated(&manifest.interrupt, device)
+        && let Some(word) = &again.device
+    {
+        let name = other.name.get_ref();
+        let message = format!("this device's interrupt is `{name}` already");
+        problems.push(values.problem(word, message, help));
     }
     if manifest.domain.is_empty() {
         let message = "the system has no domain, so nothing would run";

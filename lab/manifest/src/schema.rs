@@ -34,6 +34,9 @@ pub struct Manifest {
     #[serde(default)]
     pub memory: Vec<Memory>,
     #[serde(default)]
+    pub device: Vec<Device>,
+    pub plant: Option<Plant>,
+    #[serde(default)]
     pub mutex: Vec<Mutex>,
     pub supervisor: Option<Supervisor>,
     pub control: Option<Control>,
@@ -94,7 +97,8 @@ pub struct Notification {
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Interrupt {
     pub name: Word,
-    pub irq: Number,
+    pub irq: Option<Number>,
+    pub device: Option<Word>,
     pub notification: Word,
     pub badge: Option<Number>,
 }
@@ -116,6 +120,28 @@ pub struct Memory {
     pub size: Word,
     #[serde(default)]
     pub host: bool,
+}
+
+/// `[[device]]`: what a program controls something by.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Device {
+    pub name: Word,
+    pub kind: Word,
+    pub wire: Option<Word>,
+    #[serde(default)]
+    pub wires: Vec<Word>,
+    #[serde(default)]
+    pub parameters: IndexMap<Word, Spanned<Value>>,
+}
+
+/// `[plant]`: what is controlled.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Plant {
+    pub model: Spanned<Value>,
+    #[serde(default)]
+    pub parameters: IndexMap<Word, Spanned<Value>>,
 }
 
 /// `[[mutex]]`, for the analysis.

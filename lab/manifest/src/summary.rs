@@ -10,8 +10,9 @@ use abi::boot::ALL_CPUS;
 use abi::object::Resource;
 use comfy_table::{CellAlignment, Table, presets};
 
+use crate::devices::Devices;
 use crate::rights::{spell_mapping, spell_rights};
-use crate::system::{Capability, System, Target};
+use crate::system::{Capability, Interrupt, System, Target};
 use crate::units::{spell_duration, spell_size};
 
 impl System {
@@ -38,6 +39,9 @@ impl System {
         }
         if !self.memories.is_empty() {
             text += &format!("{}\n\n", self.memory_table());
+        }
+        if let Some(devices) = &self.devices {
+            text += &format!("{}\n\n", self.device_table(devices));
         }
         text += &format!("{}\n", self.pool_table());
         text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
@@ -122,6 +126,19 @@ impl System {
             let mappers = mappers.chain(memory.host.then(|| "the host".to_string()));
             let mappers = mappers.collect::<Vec<_>>().join(", ");
             table.add_row([memory.name.clone(), spell_size(memory.bytes), mappers]);
+        }
+        table
+    }
+
+    fn device_table(&self, devices: &Devices) -> Table {
+        let plant = format!("wires of {}", devices.setup.plant);
+        let mut table = plain(&["device", "kind", "interrupt", &plant], usize::MAX);
+        for device in &devices.setup.devices {
+            let its = |one: &&Interrupt| device.irq.map(u32::from) == Some(one.irq);
+            let interrupt = self.interrupts.iter().find(its).map(|one| one.name.clone());
+            let wires = device.wires.join(", ");
+            let row = [device.name.clone(), device.kind.clone()];
+            table.add_row(row.into_iter().chain([interrupt.unwrap_or_default(), wires]));
         }
         table
     }

@@ -11,6 +11,7 @@ use abi::{Kind, Rights};
 
 use crate::budget::Pool;
 use crate::control::{self, Choices};
+use crate::devices::Devices;
 use crate::problem::{Source, Span};
 
 /// A system that [`parse`](crate::parse) found right.
@@ -57,6 +58,8 @@ pub struct System {
     pub timers: Vec<Timer>,
     /// Its shared memory objects.
     pub memories: Vec<Memory>,
+    /// What it has to control, if anything.
+    pub devices: Option<Devices>,
     /// The mutexes that its tasks share, for the analysis.
     pub mutexes: Vec<Mutex>,
     /// Its domains: first those that boot, then the supervised ones behind those they depend on.

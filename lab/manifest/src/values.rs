@@ -26,18 +26,22 @@ const LONGEST_DOMAIN_NAME: usize = 15;
 pub struct Values<'a> {
     /// The text.
     pub source: &'a Source,
-    names: [(&'static str, Vec<&'a Word>); 9],
+    names: [(&'static str, Vec<&'a Word>); 10],
 }
 
 impl<'a> Values<'a> {
     /// The names of a manifest's objects.
     pub fn of(source: &'a Source, manifest: &'a Manifest) -> Values<'a> {
+        let memories = manifest.memory.iter().map(|object| &object.name);
+        // The registers of a device are memory.
+        let devices = || manifest.device.iter().map(|object| &object.name);
         let names = [
             ("endpoint", manifest.endpoint.iter().map(|object| &object.name).collect()),
             ("notification", manifest.notification.iter().map(|object| &object.name).collect()),
             ("interrupt", manifest.interrupt.iter().map(|object| &object.name).collect()),
             ("timer", manifest.timer.iter().map(|object| &object.name).collect()),
-            ("memory", manifest.memory.iter().map(|object| &object.name).collect()),
+            ("memory", memories.chain(devices()).collect()),
+            ("device", devices().collect()),
             ("domain", manifest.domain.iter().map(|object| &object.get_ref().name).collect()),
             ("reservation", reservation::names(manifest)),
             ("mutex", manifest.mutex.iter().map(|object| &object.name).collect()),
@@ -49,12 +53,17 @@ impl<'a> Values<'a> {
     /// What is wrong with the objects' names.
     pub fn wrong_names(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
-        for (kind, names) in &self.names {
+        // Devices are among the memories.
+        for (kind, names) in self.names.iter().filter(|(kind, _)| *kind != "device") {
             let longest = if *kind == "domain" { LONGEST_DOMAIN_NAME } else { LONGEST_NAME };
             problems.extend(names.iter().filter_map(|name| self.name(name, longest).err()));
             problems.extend(repeated(names, |name| Some(name.get_ref())).map(|(_, again)| {
-                let plural = if *kind == "mutex" { "es" } else { "s" };
-                let message = format!("two {kind}{plural} are called {}", quote(again.get_ref()));
+                let all = match *kind {
+                    "mutex" => "mutexes".to_string(),
+                    "memory" => "memories".to_string(),
+                    kind => format!("{kind}s"),
+                };
+                let message = format!("two {all} are called {}", quote(again.get_ref()));
                 self.problem(*again, message, "give each a name of its own")
             }));
         }

@@ -37,24 +37,16 @@ const TRACE: u64 = 32 << 20;
 /// Seconds that a system may run that gets no input from a terminal.
 const UNATTENDED: u64 = 60;
 
+/// Nanoseconds between two records of what wires have.
+const WIRES: u64 = 1_000_000;
+
 /// Nanoseconds.
 const SECOND: u64 = 1_000_000_000;
 
 /// Boots a system.
 pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let machine = machine::find(&run.machine).expect("the command line knows the machines");
-    refuse(run, machine)?;
-    let mut system = systems::load(&run.system)?;
-    system.kernel = run.kernel.clone().unwrap_or(system.kernel);
-    system.cpus = run.cpus.unwrap_or(system.cpus);
-    system.locking = run.locking.clone().or(system.locking);
-    run.args.iter().try_for_each(|arg| systems::set_argument(&mut system, arg))?;
-    check_cpus(&system)?;
-    responses::refuse(run, &system, seed(run, machine)?.is_some())?;
-    if (run.statistics || run.auto.is_some()) && system.trace.is_some() {
-        let message = "the manifest has a trace of its own: take it out, or use `./giusto trace`";
-        return Err(usage(message.to_string()));
-    }
+    let mut system = system(run, machine)?;
     let costs = check::costs(&system, run.overheads.as_deref())?;
     let held = latency::held(run, machine, &system)?;
     let is_traced = run.auto.is_some() || held.is_some();
@@ -77,6 +69,9 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     launch.timeout = seconds.map(Duration::from_secs);
     session.iter().for_each(Session::announce);
     let outcome = machine::boot(&launch)?;
+    if let Some(path) = &run.wires {
+        fs_err::write(path, &outcome.wires)?;
+    }
     let faults = faults::told(&outcome, &system, &images);
     let logs = logs::read(&outcome.memories, &system, run.log.unwrap_or(Level::Info));
     let restarts = restarts::told(&outcome, &system, &images);
@@ -111,6 +106,27 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         }
     }
     Ok(noted(verdict(&outcome, launch.icount, &told), &told, &costs))
+}
+
+/// The system as the command line changes it, if that can run so.
+fn system(run: &cli::Run, machine: &dyn Machine) -> Result<System> {
+    refuse(run, machine)?;
+    let mut system = systems::load(&run.system)?;
+    system.kernel = run.kernel.clone().unwrap_or(system.kernel);
+    system.cpus = run.cpus.unwrap_or(system.cpus);
+    system.locking = run.locking.clone().or(system.locking);
+    run.args.iter().try_for_each(|arg| systems::set_argument(&mut system, arg))?;
+    run.faults.iter().try_for_each(|fault| systems::set_fault(&mut system, fault))?;
+    if run.wires.is_some() && system.devices.is_none() {
+        return Err(usage(format!("--wires is about devices, and {} has none", system.name)));
+    }
+    check_cpus(&system)?;
+    responses::refuse(run, &system, seed(run, machine)?.is_some())?;
+    if (run.statistics || run.auto.is_some()) && system.trace.is_some() {
+        let message = "the manifest has a trace of its own: take it out, or use `./giusto trace`";
+        return Err(usage(message.to_string()));
+    }
+    Ok(system)
 }
 
 /// Has a system leave why its programs panicked, and what reservations had: in this memory.
@@ -264,6 +280,7 @@ fn launch<'a>(
         chaos: run.chaos,
         topology: run.topology,
         check: run.check,
+        every: if run.wires.is_some() { WIRES } else { 0 },
         ..Simulation::default()
     };
     let boot = Boot::new(machine, images, system)

@@ -31,7 +31,13 @@ pub struct Program {
 
 /// Whether a system has programs from outside.
 pub fn any(system: &System) -> bool {
-    system.domains.iter().any(|domain| domain.origin != Origin::Giusto)
+    system.domains.iter().any(|domain| domain.origin != Origin::Giusto) || plant(system).is_some()
+}
+
+/// The crate of a system's plant, if that comes from outside: its folder and a function's path.
+fn plant(system: &System) -> Option<(PathBuf, &str)> {
+    let (folder, entry) = system.devices.as_ref()?.plant.as_ref()?;
+    Some((system.folder.join(folder), entry))
 }
 
 /// Refuses a system that lacks programs from outside.
@@ -54,7 +60,7 @@ pub fn executables(system: &System, machine: &dyn Emulator) -> Result<BTreeMap<S
     if programs.is_empty() {
         return Ok(executables);
     }
-    let place = Place::of(system, &programs)?;
+    let place = place(system, &programs)?;
     let title = format!("building the programs of {}", system.name);
     let arguments = ["--profile", "program", "--target", machine.target()];
     let mut built = place.build(&title, "programs", &arguments)?;
@@ -73,7 +79,7 @@ pub fn twin(system: &System) -> Result<Images> {
         let message = format!("the twin runs programs from source; `{program}` runs on {machine}");
         return Err(usage(message));
     }
-    let place = Place::of(system, &crates(system)?)?;
+    let place = place(system, &crates(system)?)?;
     let title = format!(
         "building the twin with the programs of {}; the first time this takes a minute",
         system.name
@@ -102,6 +108,12 @@ pub fn problems(system: &System) -> Vec<Problem> {
         Some(system.source.problem(&domain.program_at, missing, help))
     };
     let mut problems: Vec<Problem> = system.domains.iter().filter_map(problem).collect();
+    if let (Some((folder, _)), Some(devices)) = (plant(system), &system.devices)
+        && let Err(missing) = package(&folder)
+    {
+        let help = "name the folder of a crate, from the manifest's own";
+        problems.push(system.source.problem(&devices.at, format!("{missing:#}"), help));
+    }
     if problems.is_empty() {
         problems.extend(namesakes(system));
     }
@@ -137,6 +149,27 @@ fn crates(system: &System) -> Result<Vec<Program>> {
         }
     }
     Ok(programs.into_values().collect())
+}
+
+/// The workspace of a system, with its plant.
+fn place(system: &System, programs: &[Program]) -> Result<Place> {
+    let plant = plant(system).map(|(folder, entry)| plant_of(system, programs, &folder, entry));
+    Place::of(system, programs, plant.transpose()?.as_ref())
+}
+
+/// The plant as a function of a crate: that of a program, if it is there.
+fn plant_of(system: &System, programs: &[Program], folder: &Path, entry: &str) -> Result<Program> {
+    let folder = fs::canonicalize(folder)?;
+    let same = programs.iter().find(|program| program.folder == folder);
+    let next = programs.iter().map(|program| program.number + 1).max().unwrap_or(0);
+    let name = system.devices.as_ref().map(|devices| devices.setup.plant.clone());
+    Ok(Program {
+        name: name.unwrap_or_default(),
+        number: same.map_or(next, |program| program.number),
+        package: package(&folder)?,
+        folder,
+        entry: entry.to_string(),
+    })
 }
 
 /// The name of the package in a folder.

@@ -65,6 +65,7 @@ pub fn build_system(
     extra: Option<Extra>,
 ) -> Result<Images> {
     check_cpus(machine, system)?;
+    check_devices(machine, system)?;
     check_kernel(system)?;
     crates::check(system)?;
     match machine.emulator() {
@@ -87,6 +88,16 @@ pub fn check_cpus(machine: &dyn Machine, system: &System) -> Result<()> {
     if cpus > most {
         let message = format!("has at most {most} CPUs, {name} wants {cpus}; run it on the twin");
         return Err(usage(format!("machine {} {message}", machine.name())));
+    }
+    Ok(())
+}
+
+/// Refuses a system with devices that a machine does not have.
+pub fn check_devices(machine: &dyn Machine, system: &System) -> Result<()> {
+    if system.devices.is_some() && machine.emulator().is_some() {
+        let (name, machine) = (&system.name, machine.name());
+        let message = format!("{name} has devices, which machine {machine} does not have");
+        return Err(usage(format!("{message}; run it on the twin: --machine twin")));
     }
     Ok(())
 }
@@ -139,6 +150,11 @@ fn build_tree(machine: &dyn Emulator, extra: Option<Extra>) -> Result<PathBuf> {
 /// Builds what a system needs to boot anywhere: its programs, and an image with its kernel only,
 /// without debugging information.
 pub fn build_shipped(machine: &dyn Emulator, system: &System) -> Result<Images> {
+    if system.devices.is_some() {
+        let name = &system.name;
+        let message = format!("{name} has devices, which no image can have yet");
+        return Err(usage(format!("{message}; run it on the twin: --machine twin")));
+    }
     check_kernel(system)?;
     crates::check(system)?;
     let programs = programs_of(machine, system)?;

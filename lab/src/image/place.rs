@@ -61,7 +61,7 @@ pub struct Place {
 
 impl Place {
     /// Writes the workspace of a system.
-    pub fn of(system: &System, programs: &[Program]) -> Result<Place> {
+    pub fn of(system: &System, programs: &[Program], plant: Option<&Program>) -> Result<Place> {
         let own = match system.folder.as_os_str().is_empty() {
             true => fs::canonicalize("."),
             false => fs::canonicalize(&system.folder),
@@ -74,14 +74,14 @@ impl Place {
         forget_lost(place.folder.parent().context("systems lie in a folder")?)?;
         place.write(OWNER, &own.display().to_string())?;
         place.write_programs(programs)?;
-        place.write_twin(programs)?;
+        place.write_twin(programs, plant)?;
         Ok(place)
     }
 
     /// Writes the workspace of the twin that has Giusto's own programs only.
     pub fn of_giusto() -> Result<Place> {
         let place = Place::called(OWN.to_string())?;
-        place.write_twin(&[])?;
+        place.write_twin(&[], None)?;
         Ok(place)
     }
 
@@ -99,7 +99,7 @@ impl Place {
 
     /// The package of executables for machines, one for each program.
     fn write_programs(&self, programs: &[Program]) -> Result<()> {
-        let mut text = self.package("programs", programs, RT);
+        let mut text = self.package("programs", programs.iter(), RT);
         for (index, program) in programs.iter().enumerate() {
             let (name, file) = (self.executable(index), format!("{index}.rs"));
             text.push_str(&format!("\n[[bin]]\nname = {name:?}\npath = {file:?}\n"));
@@ -115,17 +115,19 @@ impl Place {
     }
 
     /// The package of the twin.
-    fn write_twin(&self, programs: &[Program]) -> Result<()> {
-        let text = self.package("twin", programs, TWIN);
+    fn write_twin(&self, programs: &[Program], plant: Option<&Program>) -> Result<()> {
+        let text = self.package("twin", programs.iter().chain(plant), TWIN);
         let name = self.twin();
         let text = format!("{text}\n[[bin]]\nname = {name:?}\npath = \"main.rs\"\n");
         self.write("twin/Cargo.toml", &text)?;
         let entry = |Program { name, number, entry, .. }: &Program| {
             format!("        ({name:?}, p{number}::{entry}),\n")
         };
-        let entries: String = programs.iter().map(entry).collect();
+        let list = |entries: String| format!("&[\n{entries}    ]");
+        let entries = list(programs.iter().map(entry).collect());
+        let plants = list(plant.into_iter().map(entry).collect());
         let main = "fn main() -> std::process::ExitCode";
-        let main = format!("{main} {{\n    twin::serve(&[\n{entries}    ])\n}}\n");
+        let main = format!("{main} {{\n    twin::serve({entries}, {plants})\n}}\n");
         self.write("twin/main.rs", &main)?;
         Ok(())
     }
@@ -164,7 +166,12 @@ impl Place {
 
     /// The beginning of a package's manifest. It depends on a package of Giusto's, and on the
     /// crates, each under a name that goes by its number.
-    fn package(&self, kind: &str, programs: &[Program], giusto: Giusto) -> String {
+    fn package<'a>(
+        &self,
+        kind: &str,
+        crates: impl Iterator<Item = &'a Program>,
+        giusto: Giusto,
+    ) -> String {
         let Giusto { name, folder, published, features } = giusto;
         let path = |path: &Path| ("path".to_string(), Value::from(path.display().to_string()));
         let mut own = Table::from_iter([path(&workspace::root().join(folder))]);
@@ -173,7 +180,7 @@ impl Place {
             own.insert("features".to_string(), features.to_vec().into());
         }
         let mut dependencies = Table::from_iter([(name.to_string(), Value::Table(own))]);
-        for program in programs {
+        for program in crates {
             let package = ("package".to_string(), Value::from(program.package.clone()));
             let table = Table::from_iter([package, path(&program.folder)]);
             dependencies.insert(format!("p{}", program.number), Value::Table(table));
@@ -307,9 +314,9 @@ mod tests {
         let lock = File::create(folder.path().join("lock")).unwrap();
         let path = folder.path().to_path_buf();
         let place = Place { folder: path, tag: OWN.to_string(), _lock: lock };
-        place.write_twin(&[]).unwrap();
+        place.write_twin(&[], None).unwrap();
         assert_eq!(place.twin(), "giusto-twin");
         let main = fs::read_to_string(place.folder.join("twin/main.rs")).unwrap();
-        assert!(main.contains("twin::serve(&[\n    ])"), "{main}");
+        assert!(main.contains("twin::serve(&[\n    ], &[\n    ])"), "{main}");
     }
 }

@@ -225,14 +225,14 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
     let samples = samples.map(|_| Samples::read(emulator, &boot.images.kernel, &memory));
     let samples = samples.transpose()?;
     let kernel = kernel_name(&console).unwrap_or_default().to_string();
-    let backtrace = symbols::backtrace(&boot.images.kernel, &console);
     Ok(Outcome {
         machine: emulator.name(),
         exit,
+        backtrace: symbols::backtrace(&boot.images.kernel, &console),
         console,
         memories,
+        wires: String::new(),
         kernel,
-        backtrace,
         findings,
         threads,
         given_up,

@@ -52,6 +52,8 @@ pub struct Outcome {
     pub log: Vec<u64>,
     /// Where the time went, if the kernel took samples.
     pub samples: Option<Samples>,
+    /// What the wires of its plant had, as CSV with a heading, if that was recorded.
+    pub wires: String,
 }
 
 #[cfg(test)]
@@ -70,6 +72,7 @@ impl Outcome {
             given_up: Vec::new(),
             log: Vec::new(),
             samples: None,
+            wires: String::new(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The hardware: memory, CPUs, interrupts, a console.
 
+use crate::attached::Attached;
 use crate::barriers;
 use crate::costs::Costs;
 use crate::functions::Functions;
@@ -9,10 +10,10 @@ use crate::memory::BASE;
 use crate::meter;
 use crate::order::Order;
 use crate::processor::Processor;
-use crate::rng::Rng;
 use crate::transactions::Refused;
 use abi::PAGE;
 use cells::{Access, Kind, Watcher};
+use devices::Rng;
 use kernel::locks::LockPolicy;
 use kernel::port::Frame;
 use rt::Env;
@@ -127,11 +128,18 @@ pub struct Hardware {
     pub handlers: Functions<rt::train::Handler>,
     /// System calls and how they ended, if they are counted.
     pub calls: Option<RefCell<Calls>>,
+    /// The devices, if there are any.
+    pub attached: Option<Attached>,
 }
 
 impl Hardware {
     /// A machine with so many CPUs and this memory.
-    pub fn new(options: &Options, cpus: u32, frames: &'static [Frame]) -> Hardware {
+    pub fn new(
+        options: &Options,
+        cpus: u32,
+        frames: &'static [Frame],
+        attached: Option<Attached>,
+    ) -> Hardware {
         Hardware {
             frames,
             processors: (0..cpus).map(Processor::new).collect(),
@@ -166,6 +174,7 @@ impl Hardware {
             functions: Functions::new(b"\0\0\0\0FUNC"),
             handlers: Functions::new(b"\0\0\0\0VISI"),
             calls: options.count.then(RefCell::default),
+            attached,
         }
     }
 
@@ -191,6 +200,11 @@ impl Hardware {
         &self.frames[(address.wrapping_sub(BASE) / PAGE) as usize]
     }
 
+    /// The physical address of the page frame with this index.
+    pub fn address_of(&self, index: u64) -> u64 {
+        BASE + index * PAGE
+    }
+
     /// The 32-bit word at this address, a multiple of 4 in a page frame.
     pub fn half(&self, address: u64) -> &'static AtomicU32 {
         assert!(address.is_multiple_of(4), "no word at {address:#x}");
@@ -205,6 +219,9 @@ impl Hardware {
     #[inline]
     pub fn waiting(&self) -> Option<Event> {
         let me = self.here();
+        if me.device_at.get().is_some_and(|at| at <= meter::now()) {
+            self.look_at_devices();
+        }
         let typed = u32::from(self.typed.get()) << CONSOLE_LINE;
         let lines = self.enabled.get() & (self.raised.get() | typed);
         if lines != 0 && me.number == 0 {
@@ -294,7 +311,19 @@ impl Hardware {
     pub fn set_irq(&self, irq: u8, enabled: bool) {
         let others = self.enabled.get() & !(1 << irq);
         self.enabled.set(others | u32::from(enabled) << irq);
+        // A device that asks still is not forgotten.
+        self.look_at_devices();
         self.rouse(&self.processors[0], meter::now());
+    }
+
+    /// Devices ask for interrupts on these lines. Whether one of them is not masked.
+    pub fn request(&self, lines: u32) -> bool {
+        let asked = self.enabled.get() & lines;
+        self.raised.set(self.raised.get() | asked);
+        if asked != 0 {
+            self.rouse(&self.processors[0], meter::now());
+        }
+        asked != 0
     }
 
     /// Interrupts another CPU.

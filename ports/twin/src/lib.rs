@@ -16,6 +16,7 @@
 //! | `barriers.rs` | barriers that weakly ordered processors need |
 //! | `lines.rs` | which CPU has which line of memory, and what moving one costs |
 //! | `transactions.rs` | sections that are undone |
+//! | `attached.rs` | devices: where their registers are, when they interrupt |
 //! | `paging.rs`, `context.rs` | page tables, saved registers |
 //! | `program.rs` | what programs see as their machine |
 //! | `fiber.rs` | coroutines |
@@ -27,6 +28,7 @@
 //!
 //! [`Run`]: twin_protocol::Run
 
+mod attached;
 mod barriers;
 mod board;
 mod context;
@@ -46,7 +48,6 @@ mod port;
 mod processor;
 mod program;
 mod programs;
-mod rng;
 mod run;
 mod sections;
 mod serve;

@@ -12,8 +12,8 @@
 use crate::hardware::Hardware;
 use crate::meter;
 use crate::processor::{Processor, Stance};
-use crate::rng::Rng;
 use crate::transactions::Refused;
+use devices::Rng;
 use std::cell::Cell;
 
 /// By chance a CPU goes on early by at most so much.

@@ -40,6 +40,10 @@ pub struct Processor {
     pub ipi_at: Cell<Option<u64>>,
     /// The instant at which the console interrupts, if it does, and this is the first CPU.
     pub sent_at: Cell<Option<u64>>,
+    /// The instant at which a device may interrupt, if any may, and this is the first CPU.
+    pub device_at: Cell<Option<u64>>,
+    /// How long that is waited for where nothing else comes.
+    pub heeds_until: Cell<u64>,
     /// Translations of pages that programs have used.
     pub tlb: Tlb,
     /// Root of the page tables in use.
@@ -90,6 +94,8 @@ impl Processor {
             passed: Cell::new(0),
             ipi_at: Cell::new(None),
             sent_at: Cell::new(None),
+            device_at: Cell::new(None),
+            heeds_until: Cell::new(0),
             tlb: Tlb::new(),
             root: Cell::new(0),
             regs: Cell::default(),
@@ -131,7 +137,9 @@ impl Processor {
 
     /// The first instant at which an interrupt of its own is due.
     pub fn due(&self) -> Option<u64> {
-        let instants = [self.armed.get(), self.ipi_at.get(), self.sent_at.get()];
+        let heeds = |at: &u64| self.armed.get().is_some() || *at <= self.heeds_until.get();
+        let device_at = self.device_at.get().filter(heeds);
+        let instants = [self.armed.get(), self.ipi_at.get(), self.sent_at.get(), device_at];
         instants.into_iter().flatten().min()
     }
 }

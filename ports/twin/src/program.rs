@@ -1,5 +1,6 @@
 //! What programs see as their machine.
 
+use crate::attached::REGISTER;
 use crate::context::{Regs, Trap};
 use crate::hardware::Hardware;
 use crate::meter;
@@ -94,6 +95,23 @@ impl Hardware {
         me.tlb.word(Twin::<Unlocked>::of(self), me.root.get(), address, rights)
     }
 
+    /// The word of a register. A handler that refuses sends the thread elsewhere.
+    fn reach_register(&self, address: u64, rights: Rights) -> &'static AtomicU64 {
+        loop {
+            if let Some(word) = self.word(address, rights) {
+                return word;
+            }
+            let (kind, code) = (FaultKind::Memory, u64::from(rights.0));
+            self.is_refused(Trap::Fault {
+                kind,
+                detail: address,
+                code,
+                probing: false,
+                trap: false,
+            });
+        }
+    }
+
     fn is_refused(&self, trap: Trap) -> bool {
         self.stop(trap);
         self.here().refused.take()
@@ -139,6 +157,18 @@ impl Machine for Hardware {
                 return None;
             }
         }
+    }
+
+    fn read_register(&self, address: u64) -> u64 {
+        let _inside = self.enter();
+        self.compute(REGISTER);
+        self.read_word(self.reach_register(address, Rights::READ))
+    }
+
+    fn write_register(&self, address: u64, value: u64) {
+        let _inside = self.enter();
+        self.compute(REGISTER);
+        self.write_word(self.reach_register(address, Rights::WRITE), value);
     }
 
     fn fault(&self, kind: FaultKind, trap: bool) {

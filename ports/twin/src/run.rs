@@ -1,5 +1,6 @@
 //! A whole run, from archive to outcome.
 
+use crate::attached::Attached;
 use crate::costs::Costs;
 use crate::hardware::{Hardware, Shutdown};
 use crate::lines::Lines;
@@ -76,9 +77,11 @@ pub fn run(run: &Run) -> Outcome {
     let (frames, mut arena) = unsafe { ram.hand_out() };
     let cpus = archive.get(WORD_CPUS).map_or(1, |&cpus| cpus.clamp(1, MOST_CPUS.into()));
     meter::reset(cpus as u32, &Costs::of(options), options.log);
-    let twin = Hardware::new(options, cpus as u32, frames);
     // SAFETY: as above: these are dropped after everything that refers to them.
-    let (port, module, kept) = unsafe { (lengthen(&twin), lengthen(&*words), lengthen(options)) };
+    let (module, kept) = unsafe { (lengthen(&*words), lengthen(options)) };
+    let twin = Hardware::new(options, cpus as u32, frames, Attached::new(options, module));
+    // SAFETY: likewise.
+    let port = unsafe { lengthen(&twin) };
     let before = hosted::install(Some(port as &'static dyn Machine));
     Hardware::install(Some(port));
     let locked = options.locking.as_deref().is_some_and(|locking| locking != Unlocked::NAME);
@@ -122,6 +125,7 @@ pub fn run(run: &Run) -> Outcome {
         barriers: twin.barriers.get(),
         threads: twin.threads.take(),
         given_up: twin.given_up.take(),
+        wires: twin.attached.as_ref().map(Attached::take_record).unwrap_or_default(),
         shared: twin.lines.as_ref().map(Lines::shared).unwrap_or_default(),
     }
 }

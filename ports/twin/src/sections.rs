@@ -2,7 +2,7 @@
 
 use crate::hardware::Hardware;
 use crate::meter;
-use crate::rng::Rng;
+use devices::Rng;
 use kernel::locks::{Counts, Handoff, Kind, LockPolicy};
 use std::marker::PhantomData;
 use twin_protocol::{Scatter, Sections, Service, Transfers};

@@ -1,6 +1,8 @@
 //! The program of a twin.
 
+use crate::attached;
 use crate::programs::{self, Program};
+use devices::Make;
 use std::io::{self, BufWriter};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -13,9 +15,10 @@ use twin_protocol::{Reply, Request, receive, send};
 static PANIC: Mutex<String> = Mutex::new(String::new());
 
 /// Answers requests from the socket that is the standard input, until it is closed: the whole
-/// program of a twin, which runs Giusto's programs and further ones.
-pub fn serve(programs: &[Program]) -> ExitCode {
+/// program of a twin, which runs Giusto's programs and further ones, with further plants.
+pub fn serve(programs: &[Program], plants: &[(&'static str, Make)]) -> ExitCode {
     programs::add(programs);
+    attached::add(plants);
     panic::set_hook(Box::new(|info| {
         *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = info.to_string();
     }));

@@ -15,6 +15,7 @@
 //! | [`build`], [`failed`] | messages of any length; which half of an operation failed |
 //! | [`ipc`] | the message primitive and its forms |
 //! | [`cap`] | copying, revoking, inspecting and destroying capabilities |
+//! | [`device`] | devices to control |
 //! | [`signal`] | endpoints, notifications, timers, interrupts |
 //! | [`memory`], [`thread`], [`domain`] | the objects of these names |
 //! | [`reservation`] | CPU time: leaves that threads run on, classes that divide it |
@@ -35,6 +36,7 @@ pub mod build;
 mod bytes;
 pub mod cap;
 pub mod console;
+pub mod device;
 pub mod domain;
 pub mod env;
 pub mod failed;

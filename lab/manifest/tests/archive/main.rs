@@ -182,7 +182,7 @@ fn the_host_finds_shared_memory() {
     let (archive, decoded) = decode(&system);
     let names: Vec<_> =
         archive.memories.iter().map(|memory| (memory.name.as_str(), memory.host)).collect();
-    assert_eq!(names, [("recording", true), ("shared", false)]);
+    assert_eq!(names, [("recording", true), ("shared", false), ("shaft", false), ("pins", false)]);
     for (index, memory) in archive.memories.iter().enumerate() {
         let record = decoded.fields(Record::Memory)[index];
         assert_eq!(memory.bytes, record[1] * PAGE);

@@ -12,6 +12,7 @@ mod crashing;
 mod debugging;
 mod deep;
 mod demo;
+mod devices;
 mod docs;
 mod endings;
 mod exact;
@@ -174,6 +175,7 @@ fn list(choice: &Choice) -> Result<Vec<Job>> {
     jobs.extend(crashing::jobs());
     jobs.extend(killed::jobs());
     jobs.extend(blocked::jobs());
+    jobs.extend(devices::jobs());
     jobs.extend(tracing::jobs());
     jobs.extend(counting::jobs());
     jobs.extend(exact::jobs());

@@ -45,6 +45,9 @@ struct Test {
     machines: Option<Vec<String>>,
     #[serde(default)]
     args: BTreeMap<String, Value>,
+    /// What goes wrong with devices.
+    #[serde(default)]
+    faults: BTreeMap<String, String>,
     #[serde(default)]
     console: Vec<String>,
     #[serde(default)]
@@ -90,6 +93,7 @@ pub fn jobs(manifest: &Path, choice: &Choice) -> Result<Vec<Job>> {
         for machine in machines(&test, &system).with_context(|| shown.clone())? {
             let mut system = changed(&test, &system).with_context(|| shown.clone())?;
             image::check_cpus(machine, &system)?;
+            image::check_devices(machine, &system)?;
             let limits = test.latency.as_ref().map(|asked| asked.limits(&system)).transpose();
             let limits = limits.with_context(|| shown.clone())?;
             let limits = limits.map(|limits| (limits, system.add_trace(late::TRACE, Keep::First)));
@@ -125,7 +129,9 @@ fn machines(test: &Test, system: &System) -> Result<Vec<&'static dyn Machine>> {
     let machines = match &test.machines {
         Some(names) => names.iter().map(named).collect::<Result<Vec<_>>>()?,
         None => {
-            MACHINES.into_iter().filter(|it| it.emulator().is_some() || !only_emulated).collect()
+            let has_devices = system.devices.is_some();
+            let can = |emulated| if emulated { !has_devices } else { !only_emulated };
+            MACHINES.into_iter().filter(|it| can(it.emulator().is_some())).collect()
         }
     };
     if test.seeds == Some(0) {
@@ -172,6 +178,9 @@ fn changed(test: &Test, system: &System) -> Result<System> {
     for (name, value) in &test.args {
         let value = value.as_str().map_or_else(|| value.to_string(), String::from);
         systems::set_argument(&mut system, &format!("{name}={value}"))?;
+    }
+    for (device, fault) in &test.faults {
+        systems::set_fault(&mut system, &format!("{device}={fault}"))?;
     }
     system.cpus = test.cpus.unwrap_or(system.cpus);
     system.locking = test.locking.clone().or(system.locking);
@@ -234,6 +243,8 @@ impl One {
         let args = args
             .map(|(name, value)| (name, value.as_str().map_or(value.to_string(), String::from)));
         args.for_each(|(name, value)| command.push_str(&format!(" --arg {name}={value}")));
+        let faults = self.test.faults.iter();
+        faults.for_each(|(at, fault)| command.push_str(&format!(" --fault '{at}={fault}'")));
         command
     }
 

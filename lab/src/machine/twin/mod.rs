@@ -18,7 +18,7 @@ use results::Origin;
 use std::io::{IsTerminal, Read};
 use std::ops::Range;
 use std::path::Path;
-use twin_protocol::{Options, Sections, Service, Topology};
+use twin_protocol::{Devices, Options, Sections, Service, Topology};
 
 /// Steps of a run for each second of its timeout: what a spin may take.
 const STEPS: u64 = 5_000_000;
@@ -75,6 +75,8 @@ pub struct Simulation {
     pub service: Option<Service>,
     /// The instants between which lines are noted that several CPUs share.
     pub observed: Option<Range<u64>>,
+    /// Nanoseconds between two records of what the wires of a plant have; 0: there are none.
+    pub every: u64,
 }
 
 /// What a simulation has seen besides.
@@ -123,7 +125,12 @@ pub fn simulate(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<(Outcome, Seen
         ..Options::default()
     };
     let archive = Packed::new(boot, spoil)?;
-    let mut ran = run_on(program, archive.run(options))?;
+    let devices = boot.system.devices.as_ref().map(|devices| Devices {
+        setup: devices.setup.clone(),
+        words: archive.words_of(&devices.memories),
+        every: boot.simulation.every,
+    });
+    let mut ran = run_on(program, archive.run(Options { devices, ..options }))?;
     let shared = std::mem::take(&mut ran.shared);
     let seen = Seen { sections: ran.sections, barriers: ran.barriers, shared };
     Ok((archive.outcome(ran, boot.kernel), seen))

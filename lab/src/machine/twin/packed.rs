@@ -15,6 +15,8 @@ pub struct Packed {
     /// Memory objects to read after the run: the words that tell their addresses, and bytes.
     wanted: Vec<(usize, u64)>,
     names: Vec<String>,
+    /// The words that tell the addresses of all shared memory objects.
+    all: Vec<usize>,
 }
 
 impl Packed {
@@ -30,17 +32,24 @@ impl Packed {
         let mut archive = pack_with(boot, &read, 0)?;
         spoil(&mut archive.bytes);
         let words = archive.bytes.chunks_exact(WORD);
+        let all = archive.memories.iter().map(|memory| memory.address_offset / WORD).collect();
         let host = || archive.memories.iter().filter(|memory| memory.host);
         Ok(Packed {
             words: words.map(|word| u64::from_le_bytes(word.try_into().expect("8"))).collect(),
             wanted: host().map(|memory| (memory.address_offset / WORD, memory.bytes)).collect(),
             names: host().map(|memory| memory.name.clone()).collect(),
+            all,
         })
     }
 
     /// The request for a run.
     pub fn run(&self, options: Options) -> Run {
         Run { archive: self.words.clone(), options, wanted: self.wanted.clone() }
+    }
+
+    /// The words that tell the addresses of the memory objects with these indices.
+    pub fn words_of(&self, memories: &[usize]) -> Vec<usize> {
+        memories.iter().map(|index| self.all[*index]).collect()
     }
 
     /// Names of the memory objects that are wanted.
@@ -78,6 +87,7 @@ impl Packed {
             given_up: ran.given_up,
             log: ran.log,
             samples: None,
+            wires: ran.wires,
         }
     }
 }

@@ -11,7 +11,7 @@ mod outcome;
 mod topology;
 
 pub use frame::{receive, send};
-pub use options::{Options, Scatter, Service, Transfers};
+pub use options::{Devices, Options, Scatter, Service, Transfers};
 pub use outcome::{Calls, Doing, End, Outcome, Sections};
 pub use topology::Topology;
 

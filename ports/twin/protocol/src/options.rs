@@ -1,6 +1,7 @@
 //! What a run depends on.
 
 use crate::Topology;
+use devices::Setup;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -45,6 +46,20 @@ pub struct Options {
     pub character: u64,
     /// Copy the console to the standard output as it is written.
     pub show: bool,
+    /// What there is to control, if anything.
+    pub devices: Option<Devices>,
+}
+
+/// What there is to control.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Devices {
+    /// The plant and the devices.
+    pub setup: Setup,
+    /// For each device the word of the archive in which the kernel leaves the physical address of
+    /// the page with its registers.
+    pub words: Vec<usize>,
+    /// Nanoseconds between two records of what the plant's wires have; 0: there are none.
+    pub every: u64,
 }
 
 impl Default for Options {
@@ -68,6 +83,7 @@ impl Default for Options {
             input: Vec::new(),
             character: 0,
             show: false,
+            devices: None,
         }
     }
 }

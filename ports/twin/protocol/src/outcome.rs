@@ -110,4 +110,6 @@ pub struct Outcome {
     /// By the index of an endpoint, how many messages were given up there before they were
     /// received; none that has no such.
     pub given_up: Vec<(u32, u32)>,
+    /// What the wires of a plant had, as CSV with a heading, if that was recorded.
+    pub wires: String,
 }

@@ -11,6 +11,21 @@ pub(crate) fn word(address: u64, _rights: Rights) -> &'static AtomicU64 {
     unsafe { &*(address as *const AtomicU64) }
 }
 
+/// What a device's register has.
+#[inline(always)]
+pub(crate) fn read_register(address: u64) -> u64 {
+    // SAFETY: callers pass aligned addresses of a page that the environment names: mapped for as
+    // long as the program lives, and used for nothing else in it.
+    unsafe { core::ptr::read_volatile(address as *const u64) }
+}
+
+/// Writes to a device's register.
+#[inline(always)]
+pub(crate) fn write_register(address: u64, value: u64) {
+    // SAFETY: as above.
+    unsafe { core::ptr::write_volatile(address as *mut u64, value) }
+}
+
 /// The bytes of a text that does not change, from an address to its NUL.
 pub(crate) fn text(address: u64) -> &'static [u8] {
     // SAFETY: callers pass the address of the environment: pages mapped readable for as long as

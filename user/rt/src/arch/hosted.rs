@@ -24,7 +24,7 @@ pub use crate::train::Handler;
 use crate::{Buffer, Env};
 use abi::Rights;
 use abi::message::FaultKind;
-use core::sync::atomic::AtomicU64;
+use core::sync::atomic::{AtomicU64, Ordering};
 use std::cell::Cell;
 use std::thread_local;
 
@@ -117,6 +117,14 @@ pub trait Machine {
     /// The word at an address, for use with these rights; a fault until there is one. `None`: it
     /// was refused, and a thread that is `probing` goes on without.
     fn reach(&self, address: u64, rights: Rights, probing: bool) -> Option<&'static AtomicU64>;
+    /// Reads a device's register at an address; plain memory where the machine has no device there.
+    fn read_register(&self, address: u64) -> u64 {
+        address::word(address, Rights::READ).load(Ordering::Relaxed)
+    }
+    /// Writes to one.
+    fn write_register(&self, address: u64, value: u64) {
+        address::word(address, Rights::WRITE).store(value, Ordering::Relaxed);
+    }
     /// Faults while probing, before the instruction or, as a trap, behind it.
     fn fault(&self, kind: FaultKind, trap: bool) {
         panic!("a fault: {}, trap {trap}", kind.name())

@@ -28,6 +28,16 @@ pub(crate) fn word(address: u64, rights: Rights) -> &'static AtomicU64 {
     }
 }
 
+/// What a device's register has.
+pub(crate) fn read_register(address: u64) -> u64 {
+    machine().read_register(address)
+}
+
+/// Writes to a device's register.
+pub(crate) fn write_register(address: u64, value: u64) {
+    machine().write_register(address, value);
+}
+
 /// The bytes of a text that does not change, from an address to its NUL.
 pub(crate) fn text(address: u64) -> &'static [u8] {
     let mut bytes = Vec::new();

@@ -1,0 +1,5 @@
+//! Turns a shaft.
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::motor::main);
