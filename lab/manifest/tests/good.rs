@@ -139,14 +139,20 @@ fn a_rich_manifest_is_resolved() {
         memory     size  mapped by
         recording  4M    server (rw), the host
         shared     12K   server (rx), client (r)
+        shaft      4K
+        pins       4K
+
+        device  kind     interrupt  wires of motor
+        shaft   encoder  turned     angle
+        pins    gpio                reverse, at_stop
 
         pool           boot  quotas  used  size
         domains           4       1     5     5
         threads           4       2     6  4096
         endpoints         2       0     2   100
         notifications     1       0     1     1
-        interrupts        1       0     1     1
-        memories         28       0    28    28
+        interrupts        2       0     2     2
+        memories         30       0    30    30
         mappings         29       0    29    29
         timers            1       0     1     1
         frames            0      16    16    16
