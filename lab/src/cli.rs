@@ -27,7 +27,7 @@ use abi::log::Level;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
-use values::{duration, flame, period, plot, seed, threshold, written};
+use values::{duration, flame, period, plot, seed, threshold, wires, written};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -282,8 +282,9 @@ pub struct Run {
     /// several. The words are in docs/devices.md.
     #[arg(long = "fault", value_name = "DEVICE=FAULT")]
     pub faults: Vec<String>,
-    /// Write what the wires of the plant have into this file, each millisecond: FILE.csv.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["auto", "gdb"])]
+    /// Draw what the wires of the plant had, each millisecond, into this file: FILE.svg, or
+    /// FILE.csv for a table.
+    #[arg(long, value_name = "FILE", value_parser = wires, conflicts_with_all = ["auto", "gdb"])]
     pub wires: Option<PathBuf>,
     /// Stop when a timer or a timeout wakes a thread later than this, and say why: the cause and
     /// the timeline around it, exit status 3. Instructions count as time.

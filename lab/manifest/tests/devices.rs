@@ -17,7 +17,8 @@ fn read(text: &str) -> Result<System, Problems> {
 #[test]
 fn a_device_is_memory_with_a_line() {
     let interrupt = "[[interrupt]]\nname = \"pulse\"\ndevice = \"drive\"\nnotification = \"bell\"\n\
-                     [[interrupt]]\nname = \"other\"\nirq = 23\nnotification = \"bell\"\nbadge = 2\n";
+                     [[interrupt]]\nname = \"other\"\nirq = 23\n\
+                     notification = \"bell\"\nbadge = 2\n";
     let text = format!("{DRIVE}{MOTOR}{interrupt}");
     let system = read(&text).unwrap_or_else(|problems| panic!("{problems}"));
     let devices = system.devices.as_ref().expect("there are devices");

@@ -33,6 +33,7 @@ mod statistics;
 mod table;
 #[cfg(test)]
 mod testing;
+mod wires;
 
 pub use baseline::{Baseline, baselines};
 pub use bounded::{Bounded, bounded_svg, bounded_text};
@@ -52,3 +53,4 @@ pub use samples::{Samples, Series};
 pub use spans::{Spans, delays, spans};
 pub use statistics::{Summary, p99};
 pub use table::{Column, beside, fitted, plain_table, table};
+pub use wires::wires_svg;

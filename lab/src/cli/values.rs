@@ -53,6 +53,13 @@ pub fn plot(text: &str) -> Result<PathBuf, String> {
     is_plot.then_some(path).ok_or_else(|| "give a name that ends in .svg".to_string())
 }
 
+/// [`written`], with what wires had: its ending says as what.
+pub fn wires(text: &str) -> Result<PathBuf, String> {
+    let path = written(text)?;
+    let known = path.extension().is_some_and(|end| end == "svg" || end == "csv");
+    known.then_some(path).ok_or_else(|| "give a name that ends in .svg or .csv".to_string())
+}
+
 /// [`written`], with a flame graph: its ending says as what.
 pub fn flame(text: &str) -> Result<PathBuf, String> {
     let path = written(text)?;

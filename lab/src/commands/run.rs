@@ -20,6 +20,7 @@ use crate::restarts::{self, Restarts};
 use crate::systems;
 use crate::unreceived::{self, Unreceived};
 use crate::waits::{self, Wait};
+use crate::workspace::commit;
 use abi::log::Level;
 use abi::trace::Keep;
 use anyhow::{Result, bail};
@@ -27,8 +28,10 @@ use ending::Ending;
 use latency::Latencies;
 use manifest::{Control, System, TREE};
 use responses::Responses;
+use results::wires_svg;
 use serde_json::json;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::time::Duration;
 
 /// Bytes of the trace that `--auto` looks into.
@@ -69,9 +72,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     launch.timeout = seconds.map(Duration::from_secs);
     session.iter().for_each(Session::announce);
     let outcome = machine::boot(&launch)?;
-    if let Some(path) = &run.wires {
-        fs_err::write(path, &outcome.wires)?;
-    }
+    run.wires.iter().try_for_each(|path| draw_wires(path, &outcome, &system))?;
     let faults = faults::told(&outcome, &system, &images);
     let logs = logs::read(&outcome.memories, &system, run.log.unwrap_or(Level::Info));
     let restarts = restarts::told(&outcome, &system, &images);
@@ -127,6 +128,17 @@ fn system(run: &cli::Run, machine: &dyn Machine) -> Result<System> {
         return Err(usage(message.to_string()));
     }
     Ok(system)
+}
+
+/// Writes what the wires of a plant had, as the file's ending says.
+fn draw_wires(path: &Path, outcome: &Outcome, system: &System) -> Result<()> {
+    let is_table = path.extension().is_some_and(|end| end == "csv");
+    let origin = || format!("{} on {}, commit {}", system.name, outcome.machine, commit());
+    let text = match is_table {
+        true => outcome.wires.clone(),
+        false => wires_svg(&outcome.wires, &origin())?,
+    };
+    Ok(fs_err::write(path, text)?)
 }
 
 /// Has a system leave why its programs panicked, and what reservations had: in this memory.

@@ -6,7 +6,7 @@ use cargo_metadata::Metadata;
 use std::fs;
 
 /// Which package may depend on what inside the project, as `(package, dependencies)`.
-const RULE: [(&str, &[&str]); 24] = [
+const RULE: [(&str, &[&str]); 25] = [
     ("abi", &[]),
     ("cells", &[]),
     ("policies", &["abi", "cells"]),
@@ -22,9 +22,10 @@ const RULE: [(&str, &[&str]); 24] = [
     ("programs", &["abi", "policies", "rt", "service", "supervision", "supervisor", "sync"]),
     ("analysis", &[]),
     ("acceptance", &["abi", "analysis", "manifest", "policies"]),
-    ("manifest", &["abi"]),
-    ("twin-protocol", &["abi"]),
-    ("twin", &["abi", "cells", "kernel", "rt", "programs", "twin-protocol"]),
+    ("devices", &["abi"]),
+    ("manifest", &["abi", "devices"]),
+    ("twin-protocol", &["abi", "devices"]),
+    ("twin", &["abi", "cells", "devices", "kernel", "rt", "programs", "twin-protocol"]),
     ("model", &[]),
     ("exact", &[]),
     ("results", &["abi"]),
@@ -36,6 +37,7 @@ const RULE: [(&str, &[&str]); 24] = [
             "abi",
             "acceptance",
             "analysis",
+            "devices",
             "manifest",
             "model",
             "results",

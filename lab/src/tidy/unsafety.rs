@@ -21,7 +21,7 @@ const ALLOWED: [&str; 9] = [
 
 /// Packages whose crates of a kind must forbid it. The programs' binaries are an entry point
 /// that a macro of `rt` writes, which is why only their library is listed.
-const FORBIDDEN: [(&str, &str); 19] = [
+const FORBIDDEN: [(&str, &str); 20] = [
     ("abi", "lib"),
     ("cells", "lib"),
     ("locks", "lib"),
@@ -35,6 +35,7 @@ const FORBIDDEN: [(&str, &str); 19] = [
     ("sync", "lib"),
     ("lab", "bin"),
     ("analysis", "lib"),
+    ("devices", "lib"),
     ("manifest", "lib"),
     ("model", "lib"),
     ("results", "lib"),

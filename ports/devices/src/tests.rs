@@ -155,7 +155,10 @@ proptest! {
 
     /// A plant does the same, whenever it is looked at.
     #[test]
-    fn looking_changes_nothing(looks in prop::collection::vec(0..3 * STEP, 1..200), seed in any::<u64>()) {
+    fn looking_changes_nothing(
+        looks in prop::collection::vec(0..3 * STEP, 1..200),
+        seed in any::<u64>(),
+    ) {
         let run = |looks: &[u64]| {
             let drive = wired("pwm", &["drive"], &[], &["noisy 0.1"]);
             let setup = Setup {

@@ -4,7 +4,7 @@ use super::configuration::Configuration;
 use super::findings::Findings;
 use super::job::Job;
 use super::verdict;
-use crate::machine::{self, Exit, MACHINES, Machine};
+use crate::machine::{self, Exit, MACHINES};
 use crate::systems;
 use anyhow::{Result, ensure};
 use manifest::{NO_LOCKING, TREE};
