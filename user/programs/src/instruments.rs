@@ -19,8 +19,8 @@ const CHECKS: [Check; 8] = [
 ];
 
 /// Makes all checks. Registers `pulses` and `meter` (of wire a), `wheel` (of wire b), `pins` (wires
-/// c, d), `node` and `other` on the bus; a capability `interrupt-NAME` for the interrupt of each
-/// that has one, which all signal `signals`; `console`, and `system`, which ends the run.
+/// c, d), `node` and `other` on the bus; capabilities to [`INTERRUPTS`], which all signal `signals`,
+/// to `console`, and to `system`, which ends the run.
 pub fn main(env: &Env) {
     let mut failed = 0;
     for (name, check) in CHECKS {
@@ -31,18 +31,23 @@ pub fn main(env: &Env) {
     let _ = system::shutdown(env.cap("system"), failed.min(1));
 }
 
+/// The interrupts, by the bits that they signal.
+const INTERRUPTS: [&str; 5] =
+    ["interrupt-pulses", "interrupt-meter", "interrupt-wheel", "interrupt-pins", "interrupt-other"];
+
 /// Whether an interrupt comes within a time, for which its reason is taken away by `look`. Others
 /// are acknowledged: not each one has a reason.
-fn interrupts(env: &Env, name: &str, within: Duration, look: impl Fn() -> bool) -> bool {
-    let (signals, interrupt) = (env.cap("signals"), env.cap(name));
+fn interrupts(env: &Env, within: Duration, look: impl Fn() -> bool) -> bool {
     let until = Instant::now() + within;
     while let Some(left) = until.checked_duration_since(Instant::now()) {
-        if ipc::receive(signals, Wait::within(left)).is_err() {
+        let Ok(signals) = ipc::receive(env.cap("signals"), Wait::within(left)) else {
             return false;
-        }
+        };
         let seen = look();
-        if signal::acknowledge(interrupt).is_err() {
-            return false;
+        for (bit, name) in INTERRUPTS.into_iter().enumerate() {
+            if signals.badge >> bit & 1 != 0 && signal::acknowledge(env.cap(name)).is_err() {
+                return false;
+            }
         }
         if seen {
             return true;
@@ -68,7 +73,7 @@ fn a_result_interrupts(env: &Env) -> bool {
     pulses.set_thousandths(1000);
     time::sleep(1.ms());
     meter.start();
-    let all = interrupts(env, "interrupt-meter", 2.s(), || meter.result() == Some(Adc::GREATEST));
+    let all = interrupts(env, 2.s(), || meter.result() == Some(Adc::GREATEST));
     pulses.stop();
     all && meter.result().is_none()
 }
@@ -77,11 +82,11 @@ fn periods_interrupt(env: &Env) -> bool {
     let pulses = Pwm::new(env.mem("pulses"));
     pulses.start_interrupting(200_000);
     let began = Instant::now();
-    let each = || interrupts(env, "interrupt-pulses", 2.s(), || pulses.has_ended());
+    let each = || interrupts(env, 2.s(), || pulses.has_ended());
     let held = (0..5).all(|_| each());
     pulses.stop();
     let took = began.elapsed();
-    held && took >= 900.us() && !interrupts(env, "interrupt-pulses", 1.ms(), || pulses.has_ended())
+    held && took >= 900.us() && !interrupts(env, 1.ms(), || pulses.has_ended())
 }
 
 fn moving_interrupts(env: &Env) -> bool {
@@ -89,9 +94,9 @@ fn moving_interrupts(env: &Env) -> bool {
     push.start(20_000);
     wheel.interrupt_every(100);
     push.set_thousandths(50);
-    let quiet = !interrupts(env, "interrupt-wheel", 1.ms(), || wheel.has_moved());
+    let quiet = !interrupts(env, 1.ms(), || wheel.has_moved());
     push.set_thousandths(500);
-    let moved = interrupts(env, "interrupt-wheel", 2.s(), || wheel.has_moved());
+    let moved = interrupts(env, 2.s(), || wheel.has_moved());
     wheel.interrupt_no_more();
     quiet && moved && wheel.count() == 512
 }
@@ -101,10 +106,10 @@ fn edges_interrupt(env: &Env) -> bool {
     pins.drive(0b11);
     pins.interrupt_at(0b01, 0b10);
     pins.set(0b11);
-    let rises = interrupts(env, "interrupt-pins", 2.s(), || pins.edges() == 0b01);
+    let rises = interrupts(env, 2.s(), || pins.edges() == 0b01);
     let seen = pins.pins() == 0b11;
     pins.set(0b01);
-    let falls = interrupts(env, "interrupt-pins", 2.s(), || pins.edges() == 0b10);
+    let falls = interrupts(env, 2.s(), || pins.edges() == 0b10);
     pins.interrupt_at(0, 0);
     rises && seen && falls && pins.pins() == 0b01
 }
@@ -114,10 +119,10 @@ fn frames_are_answered(env: &Env) -> bool {
     other.interrupt(true);
     let sent = node.send(0x123, b"turn");
     let first = || other.receive().is_some_and(|it| it.id == 0x123 && it.bytes() == b"turn");
-    let heard = interrupts(env, "interrupt-other", 2.s(), first);
+    let heard = interrupts(env, 2.s(), first);
     // What is at the other end answers with the next id, to both.
     let answered = || other.receive().is_some_and(|it| it.id == 0x124 && it.bytes() == b"turn");
-    let answers = interrupts(env, "interrupt-other", 2.s(), answered);
+    let answers = interrupts(env, 2.s(), answered);
     other.interrupt(false);
     sent && heard && answers && node.receive().is_some_and(|frame| frame.id == 0x124)
 }

@@ -27,7 +27,7 @@ const FAULTS: [(&str, &str, u32); 6] = [
     ("shaft=stuck", "the encoder is stuck at ", 2),
     ("shaft=late 2ms", "5 revolutions in ", 0),
     ("shaft=noisy 0.01", "not there after 2000 ms", 3),
-    ("drive=stuck after 0ms", "not there after 2000 ms", 3),
+    ("drive=stuck after 0ms", "the encoder is stuck at 0", 2),
 ];
 /// The same beyond the end switch, whose interrupt may be lost.
 const BEYOND: [(&str, &str, u32); 2] =
