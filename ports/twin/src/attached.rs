@@ -23,6 +23,17 @@ pub fn add(plants: &[(&'static str, Make)]) {
     PLANTS.get_or_init(|| plants.to_vec());
 }
 
+/// Refuses what there is to control, if it cannot be had.
+pub fn check(options: &Options) -> Result<(), String> {
+    panel(options).map_or(Ok(()), |panel| panel.map(drop))
+}
+
+fn panel(options: &Options) -> Option<Result<Panel, String>> {
+    let Devices { setup, .. } = options.devices.as_ref()?;
+    let further = PLANTS.get().map_or(&[][..], Vec::as_slice);
+    Some(Panel::new(setup, further, options.seed))
+}
+
 /// The devices of a machine.
 pub struct Attached {
     panel: RefCell<Panel>,
@@ -34,12 +45,10 @@ impl Attached {
     /// What the options ask for, if anything. The words are those of the archive.
     ///
     /// # Panics
-    /// There is no such device; the message says what is wrong.
+    /// It cannot be had, by [`check`].
     pub fn new(options: &Options, words: &'static [AtomicU64]) -> Option<Attached> {
-        let Devices { setup, words: at, every } = options.devices.as_ref()?;
-        let further = PLANTS.get().map_or(&[][..], Vec::as_slice);
-        let mut panel = Panel::new(setup, further, options.seed)
-            .unwrap_or_else(|error| panic!("what there is to control cannot be made: {error}"));
+        let Devices { words: at, every, .. } = options.devices.as_ref()?;
+        let mut panel = panel(options)?.unwrap_or_else(|error| panic!("{error}"));
         if *every > 0 {
             panel.record_every(*every);
         }

@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::panic;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
-use twin_protocol::{Reply, Request, receive, send};
+use twin_protocol::{Reply, Request, Run, receive, send};
 
 /// What the last panic said, and where.
 static PANIC: Mutex<String> = Mutex::new(String::new());
@@ -44,9 +44,16 @@ fn answer_all() -> io::Result<()> {
 fn answer(request: Request) -> Reply {
     match request {
         Request::About => Reply::About(crate::about()),
-        Request::Run(run) => match panic::catch_unwind(|| crate::run(&run)) {
-            Ok(outcome) => Reply::Ran(Box::new(outcome)),
-            Err(_) => Reply::Failed(PANIC.lock().unwrap_or_else(PoisonError::into_inner).clone()),
-        },
+        Request::Run(run) => ran(&run),
+    }
+}
+
+fn ran(run: &Run) -> Reply {
+    if let Err(why) = attached::check(&run.options) {
+        return Reply::Refused(why);
+    }
+    match panic::catch_unwind(|| crate::run(run)) {
+        Ok(outcome) => Reply::Ran(Box::new(outcome)),
+        Err(_) => Reply::Failed(PANIC.lock().unwrap_or_else(PoisonError::into_inner).clone()),
     }
 }

@@ -1,5 +1,6 @@
 //! Programs of the twin: processes that wait for requests, as many as are asked at once.
 
+use crate::failure::usage;
 use crate::{image, leash};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
@@ -55,6 +56,7 @@ pub fn run(run: Run) -> Result<Outcome> {
 pub fn run_on(program: &Path, run: Run) -> Result<Outcome> {
     match ask(program, &Request::Run(Box::new(run)))? {
         Reply::Ran(outcome) => Ok(*outcome),
+        Reply::Refused(why) => Err(usage(why)),
         Reply::Failed(message) => bail!("the twin failed: {message}"),
         Reply::About(_) => bail!("the twin was asked for a run, and answered something else"),
     }

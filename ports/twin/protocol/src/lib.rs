@@ -45,6 +45,8 @@ pub enum Reply {
     About(About),
     /// To [`Request::Run`]: what is left of it.
     Ran(Box<Outcome>),
+    /// The run cannot be: why.
+    Refused(String),
     /// The twin itself failed: what it said.
     Failed(String),
 }
