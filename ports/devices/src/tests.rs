@@ -63,7 +63,7 @@ fn a_lost_request_is_lost_until_the_device_asks_anew() {
         (lines, panel.read(0, gpio::EDGES, ms * MS + 3 * STEP))
     };
     assert_eq!(press(1), (0, 1), "the device knows");
-    assert_eq!(press(6), (0, 1), "nobody has taken the reason away");
+    assert_eq!(press(6), (0, 1), "its reason is still there");
     panel.write(0, gpio::EDGES, 1, 7 * MS);
     assert_eq!(panel.lines(), 0);
     panel.write(0, gpio::OUT, 0, 8 * MS);

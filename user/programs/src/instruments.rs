@@ -18,9 +18,9 @@ const CHECKS: [Check; 8] = [
     ("a register that a device does not have is zero", what_is_not_there_is_zero),
 ];
 
-/// Makes all checks. Registers `pulses` and `meter` (of wire a), `wheel` (of wire b), `pins` (wires
-/// c, d), `node` and `other` on the bus; capabilities to [`INTERRUPTS`], which all signal `signals`,
-/// to `console`, and to `system`, which ends the run.
+/// Makes all checks. Registers `pulses` and `meter` (of wire a), `push` and `wheel` (of wire b),
+/// `pins` (wires c, d), `node` and `other` on the bus; capabilities to [`INTERRUPTS`], which all
+/// signal `signals`, to `console`, and to `system`, which ends the run.
 pub fn main(env: &Env) {
     let mut failed = 0;
     for (name, check) in CHECKS {
