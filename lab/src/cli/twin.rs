@@ -44,6 +44,10 @@ pub struct Fuzzed {
     /// Only this kernel; by default it goes by the seed, and is not `tree`.
     #[arg(long, value_name = "K", value_parser = all_kernels())]
     pub kernel: Option<String>,
+    /// Inject something once in so many places; by default it goes by the seed. 1: each poll for
+    /// interrupts finds one, or a delay.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub chaos: Option<u64>,
 }
 
 /// Which run to repeat.

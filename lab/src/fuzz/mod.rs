@@ -72,7 +72,8 @@ impl Plan {
         let plan = Plan::of(seed, asked.cpus, asked.locking.as_deref())?;
         let kernels = manifest::ALL_KERNELS.into_iter();
         let kernel = kernels.into_iter().find(|name| asked.kernel.as_deref() == Some(*name));
-        Ok(Plan { kernel: kernel.unwrap_or(plan.kernel), ..plan })
+        let chaos = asked.chaos.unwrap_or(plan.chaos);
+        Ok(Plan { kernel: kernel.unwrap_or(plan.kernel), chaos, ..plan })
     }
 }
 

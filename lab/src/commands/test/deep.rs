@@ -20,6 +20,8 @@ use std::time::Duration;
 const STEPS_ON_ONE: u64 = 100_000_000;
 const STEPS_OF_TREE: u64 = 20_000_000;
 const STEPS_ON_FOUR: u64 = 10_000_000;
+/// The same of each where each poll for interrupts finds one, or a delay.
+const STEPS_AT_EACH_POLL: u64 = 10_000_000;
 const LOT: u64 = 2_000_000;
 
 /// Seeds of the stress under each locking, in lots.
@@ -37,10 +39,17 @@ const FIRST_RUN: Duration = Duration::from_secs(300);
 
 /// All of them.
 pub fn jobs() -> Result<Vec<Job>> {
-    let mut jobs = fuzz(STEPS_ON_ONE, 1, (LOCKINGS[0], None));
-    jobs.extend(fuzz(STEPS_OF_TREE, 1, (LOCKINGS[0], Some(TREE))));
+    let one = Fuzz { cpus: 1, locking: LOCKINGS[0], kernel: None, chaos: None };
+    let mut jobs = fuzz(STEPS_ON_ONE, one);
+    jobs.extend(fuzz(STEPS_OF_TREE, Fuzz { kernel: Some(TREE), ..one }));
     for kernel in [None, Some(TREE)] {
-        jobs.extend(LOCKINGS[1..].iter().flat_map(|of| fuzz(STEPS_ON_FOUR, 4, (of, kernel))));
+        let several = LOCKINGS[1..].iter().map(|locking| Fuzz { cpus: 4, locking, kernel, ..one });
+        jobs.extend(several.flat_map(|it| fuzz(STEPS_ON_FOUR, it)));
+    }
+    for kernel in [None, Some(TREE)] {
+        let one = Fuzz { cpus: 1, locking: LOCKINGS[0], kernel, chaos: Some(1) };
+        let several = LOCKINGS[1..].iter().map(|locking| Fuzz { cpus: 4, locking, ..one });
+        jobs.extend([one].into_iter().chain(several).flat_map(|it| fuzz(STEPS_AT_EACH_POLL, it)));
     }
     jobs.extend(stress::seeds(SEEDS, SEEDS_IN_LOT));
     jobs.extend(properties());
@@ -59,17 +68,23 @@ fn search(
     Job::new(Group::Search, name, work).class(Class::Deep)
 }
 
-/// Arbitrary calls, every invariant checked after each step: under this locking, of this kernel, or
-/// of all that have no tree.
-fn fuzz(
-    steps: u64,
+/// What arbitrary calls are tried on: under this locking, of this kernel, or of all that have no
+/// tree; with something injected once in so many places, or by the seed.
+#[derive(Clone, Copy)]
+struct Fuzz {
     cpus: usize,
-    (locking, kernel): (&'static str, Option<&'static str>),
-) -> Vec<Job> {
+    locking: &'static str,
+    kernel: Option<&'static str>,
+    chaos: Option<u64>,
+}
+
+/// Arbitrary calls, every invariant checked after each step.
+fn fuzz(steps: u64, Fuzz { cpus, locking, kernel, chaos }: Fuzz) -> Vec<Job> {
     let lot = |lot: u64| {
         let seed = (lot + 1) << 32;
+        let each = if chaos == Some(1) { ", an interrupt at each poll" } else { "" };
         let name = format!(
-            "fuzz of {} on {}, locks {locking}: {LOT} steps from seed {seed:#x}",
+            "fuzz of {} on {}, locks {locking}{each}: {LOT} steps from seed {seed:#x}",
             kernel.unwrap_or("all kernels"),
             counted(cpus, "CPU")
         );
@@ -79,6 +94,7 @@ fn fuzz(
             let mut command = giusto()?;
             command.args(arguments).args(["--locking", locking, "--json"]);
             command.args(kernel.into_iter().flat_map(|kernel| ["--kernel", kernel]));
+            command.args(chaos.into_iter().flat_map(|n| ["--chaos".to_string(), n.to_string()]));
             let ended = process::run_apart(&mut command, LIMIT)?;
             let said: Value = serde_json::from_str(&ended.output)
                 .with_context(|| ended.failure(20).unwrap_or_default())?;

@@ -93,8 +93,9 @@ impl Done<'_> {
 
     /// The command that repeats the seed that failed.
     fn replay(&self) -> String {
-        let cli::Fuzzed { cpus, locking, kernel } = &self.asked.on;
-        let given = [("locking", locking), ("kernel", kernel)].into_iter();
+        let cli::Fuzzed { cpus, locking, kernel, chaos } = &self.asked.on;
+        let chaos = &chaos.map(|chaos| chaos.to_string());
+        let given = [("locking", locking), ("kernel", kernel), ("chaos", chaos)].into_iter();
         let given = given.filter_map(|(key, value)| Some(format!(" --{key} {}", value.as_ref()?)));
         let given: String = given.collect();
         format!("./giusto twin replay {:#x} --cpus {cpus}{given}", self.next)
