@@ -138,7 +138,7 @@ mod tests {
             steps,
             minutes: None,
             seed: 7,
-            on: cli::Fuzzed { cpus: 2, locking, kernel: None },
+            on: cli::Fuzzed { cpus: 2, locking, kernel: None, chaos: None },
         }
     }
 
