@@ -33,6 +33,12 @@ pub enum Extra {
     FineCounted,
     /// Several CPUs, with one lock that transactions leave out, and statistics.
     ElidedCounted,
+    /// Several CPUs, with one lock, trace points and statistics.
+    SeveralWatched,
+    /// Several CPUs, with locks for single objects, trace points and statistics.
+    FineWatched,
+    /// Several CPUs, with one lock that transactions leave out, trace points and statistics.
+    ElidedWatched,
     /// Decisions of the scheduling tree by chance.
     Chaos,
     /// Several CPUs, with one lock, and decisions by chance.
@@ -74,6 +80,15 @@ impl Extra {
         }
     }
 
+    /// What a kernel with a locking needs to tell a test all that it can about itself.
+    pub fn watched(locking: &str) -> Extra {
+        match locking {
+            "fine" => Extra::FineWatched,
+            "elided" => Extra::ElidedWatched,
+            _ => Extra::SeveralWatched,
+        }
+    }
+
     /// What the scheduling tree with a locking needs to decide by chance.
     pub fn chaos(locking: &str) -> Extra {
         match locking {
@@ -85,7 +100,7 @@ impl Extra {
     }
 
     /// How many there are.
-    pub const KINDS: usize = 18;
+    pub const KINDS: usize = 21;
 
     /// The port's features.
     pub fn features(self) -> &'static [&'static str] {
@@ -104,6 +119,9 @@ impl Extra {
             Extra::SeveralCounted => &["smp", "statistics"],
             Extra::FineCounted => &["fine", "statistics"],
             Extra::ElidedCounted => &["elided", "statistics"],
+            Extra::SeveralWatched => &["smp", "trace", "statistics"],
+            Extra::FineWatched => &["fine", "trace", "statistics"],
+            Extra::ElidedWatched => &["elided", "trace", "statistics"],
             Extra::Chaos => &["chaos"],
             Extra::SeveralChaos => &["smp", "chaos"],
             Extra::FineChaos => &["fine", "chaos"],

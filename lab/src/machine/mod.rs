@@ -28,7 +28,7 @@ pub use outcome::{Exit, Outcome, STUCK};
 pub use remains::{Finding, Remains};
 pub use round_trip::{Count, round_trip};
 pub use samples::{Mode, Sample, Samples, Sampling};
-pub use twin::{LARGE, Packed, SMALL, Seen, Simulation, Twin, about, run, simulate};
+pub use twin::{LARGE, Packed, SMALL, Seen, Simulation, Twin, about, end_idle, run, simulate};
 pub use twin_protocol::Doing;
 
 use anyhow::Result;

@@ -19,7 +19,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use twin_protocol::Run;
+use twin_protocol::{Bytes, Run};
 pub use twin_protocol::{End, Options, Outcome};
 
 /// A reference that outlives its type.
@@ -100,11 +100,15 @@ pub fn run(run: &Run) -> Outcome {
         let first = words[*word].load(Relaxed);
         if first == 0 {
             // The run ended before the memory was made.
-            return Vec::new();
+            return Bytes::default();
         }
         let pages = (first..first + bytes.next_multiple_of(PAGE)).step_by(PAGE as usize);
-        let words = pages.flat_map(|page| port.frame(page).iter().map(|word| word.load(Relaxed)));
-        words.take((bytes / 8) as usize).collect()
+        let mut contents = Vec::with_capacity(bytes.next_multiple_of(PAGE) as usize);
+        for word in pages.flat_map(|page| port.frame(page)) {
+            contents.extend_from_slice(&word.load(Relaxed).to_le_bytes());
+        }
+        contents.truncate(*bytes as usize);
+        Bytes(contents)
     };
     let log = meter::log();
     let spelled = log[log.len().saturating_sub(options.spell)..].iter();

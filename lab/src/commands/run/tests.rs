@@ -31,11 +31,11 @@ fn steps(words: &str) -> Vec<u64> {
 #[test]
 fn the_seed_of_the_twin_decides_what_is_injected() {
     for cpus in ["", " --cpus 2"] {
-        let run = |seed| steps(&format!("selftest --machine twin --chaos 3 --seed {seed}{cpus}"));
+        let run = |seed| steps(&format!("servers --machine twin --chaos 3 --seed {seed}{cpus}"));
         let first = run(1);
         assert!(run(1) == first, "the same seed{cpus}");
         assert!(run(2) != first, "another seed{cpus}");
-        let usual = steps(&format!("selftest --machine twin --chaos 3{cpus}"));
+        let usual = steps(&format!("servers --machine twin --chaos 3{cpus}"));
         assert!(usual == first, "the seed without --seed{cpus}");
     }
 }

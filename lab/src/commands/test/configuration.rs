@@ -106,9 +106,19 @@ impl Configuration {
         }
     }
 
+    /// Whether the kernel keeps statistics: the simulation always does, and so does what has locks
+    /// and is watched, of which there is one image for all ways to watch it.
+    pub fn counts(&self) -> bool {
+        let traced_beside = self.watch == Watch::Trace && self.locking != NO_LOCKING;
+        self.machine.emulator().is_none() || self.watch == Watch::Statistics || traced_beside
+    }
+
     /// What the image needs that it boots from.
     pub fn extra(&self) -> Option<Extra> {
         match self.watch {
+            Watch::Trace | Watch::Statistics if self.locking != NO_LOCKING => {
+                Some(Extra::watched(self.locking))
+            }
             Watch::Nothing if self.decisions > 0 => Some(Extra::chaos(self.locking)),
             Watch::Nothing => Extra::of_locking(self.locking),
             Watch::Trace => Some(Extra::traced(self.locking)),

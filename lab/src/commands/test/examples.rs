@@ -1,5 +1,5 @@
-//! Examples in the documentation of crates: each is compiled, and run if it says so. All packages
-//! of the host are asked, also those without any: for a part of them cargo would build anew what it
+//! Examples in the documentation of crates: each is compiled, and run if it says so. Packages of
+//! the host are asked, also those without any: for a part of them cargo would build anew what it
 //! has built for their tests, with other features.
 
 use super::builds::Builds;
@@ -13,19 +13,27 @@ use walkdir::WalkDir;
 /// How the words behind a fence begin whose lines the compiler takes.
 const COMPILED: [&str; 4] = ["rust", "no_run", "should_panic", "compile_fail"];
 
+/// Packages that are not asked, since cargo would compile them, with every kernel under every
+/// locking, for nothing: they have no examples, and no other package uses them.
+const MACHINES: [&str; 2] = ["native", "twin"];
+/// Their features of other packages, with which the tests of these are built.
+const FEATURES: &str = "cells/shared,cells/watched,kernel/chaos";
+
 /// The job.
 pub fn jobs() -> Vec<Job> {
     let name = "examples in the documentation of crates compile and hold";
     let job = Job::new(Group::Host, name, |findings| {
         let packages = packages()?;
         ensure!(!packages.is_empty(), "no crate has an example");
-        let of_host = host::packages()?;
+        let mut of_host = host::packages()?;
+        of_host.retain(|(name, _)| !MACHINES.contains(&name.as_str()));
         let other = packages.iter().find(|name| of_host.iter().all(|(host, _)| host != *name));
         if let Some(other) = other {
             bail!("nothing builds the examples of {other}");
         }
         let named = of_host.iter().flat_map(|(package, _)| ["-p", package]);
-        let words: Vec<&str> = ["test", "--doc", "--quiet"].into_iter().chain(named).collect();
+        let words = ["test", "--doc", "--quiet", "--features", FEATURES];
+        let words: Vec<&str> = words.into_iter().chain(named).collect();
         findings.record(packages.join(", "), host::cargo(&words, &[]).map(drop));
         Ok(())
     });

@@ -12,7 +12,7 @@ use crate::machine::Interrupts;
 use crate::progress::Late;
 use crate::workspace;
 use anyhow::{Result, bail};
-use cargo_metadata::Artifact;
+use cargo_metadata::{Artifact, TargetKind};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -91,19 +91,76 @@ struct Program {
 
 /// The tests that were asked for; only packages that may have some of them are built.
 pub fn jobs(choice: &Choice) -> Result<Vec<Job>> {
-    let mut wanted = Vec::new();
+    let (mut all, mut wanted) = (Vec::new(), Vec::new());
     for (package, directory) in packages()? {
         let words = || vocabulary(&package, &directory);
         if choice.asked().is_empty() || may_name(choice.asked(), &words()?) {
-            wanted.push(package);
+            wanted.push(package.clone());
         }
+        all.push(package);
     }
     if wanted.is_empty() {
         return Ok(Vec::new());
     }
     let title = format!("building the tests of {}", wanted.join(", "));
-    let chosen: Vec<&str> = wanted.iter().flat_map(|package| ["-p", package]).collect();
-    programs(title, &chosen)
+    if wanted == all {
+        return programs(title, &chosen(&all));
+    }
+    let Targets { named, libraries } = Targets::of(&wanted)?;
+    let mut jobs = Vec::new();
+    if !named.is_empty() {
+        // Features go by the packages that are named: with all of them, what was built for a whole
+        // run is built from the same.
+        let named = named.iter().map(String::as_str);
+        jobs.extend(programs(
+            title.clone(),
+            &chosen(&all).into_iter().chain(named).collect::<Vec<_>>(),
+        )?);
+    }
+    // What is asked for as `package/file` is in no library.
+    let in_libraries = choice.asked().iter().any(|name| !name.contains('/'));
+    if in_libraries && !libraries.is_empty() {
+        let only = chosen(&libraries).into_iter().chain(["--lib"]);
+        jobs.extend(programs(title, &only.collect::<Vec<_>>())?);
+    }
+    Ok(jobs)
+}
+
+/// Names packages for cargo.
+fn chosen(packages: &[String]) -> Vec<&str> {
+    packages.iter().flat_map(|package| ["-p", package]).collect()
+}
+
+/// Where packages have tests.
+struct Targets {
+    /// Cargo's arguments for files with tests, and for programs that have some.
+    named: Vec<String>,
+    /// Packages whose libraries have some. Cargo cannot be asked for one of several libraries.
+    libraries: Vec<String>,
+}
+
+impl Targets {
+    fn of(packages: &[String]) -> Result<Targets> {
+        let mut targets = Targets { named: Vec::new(), libraries: Vec::new() };
+        for package in workspace::metadata(workspace::root())?.packages {
+            let name = package.name.to_string();
+            let tested = package.targets.iter().filter(|target| target.test);
+            for target in tested.filter(|_| packages.contains(&name)) {
+                let is = |kind| target.kind.contains(&kind);
+                match () {
+                    () if is(TargetKind::Test) => targets.name("--test", &target.name),
+                    () if is(TargetKind::Bin) => targets.name("--bin", &target.name),
+                    () if is(TargetKind::CustomBuild) => {}
+                    () => targets.libraries.push(name.clone()),
+                }
+            }
+        }
+        Ok(targets)
+    }
+
+    fn name(&mut self, kind: &str, target: &str) {
+        self.named.extend([kind.to_string(), target.to_string()]);
+    }
 }
 
 /// The models of the locks, which loom explores. All packages are named, so that cargo takes what
@@ -336,6 +393,22 @@ mod tests {
         assert_eq!(tests_in(text), ["yes", "any"]);
         let names: Vec<String> = packages().unwrap().into_iter().map(|(name, _)| name).collect();
         assert!(["kernel", "locks", "trace"].iter().all(|name| names.contains(&name.to_string())));
+    }
+
+    #[test]
+    fn files_programs_and_libraries_with_tests_are_told_apart() {
+        let of = |package: &str| {
+            let targets = Targets::of(&[package.to_string()]).unwrap();
+            (targets.named.join(" "), targets.libraries.join(" "))
+        };
+        let (named, libraries) = of("kernel");
+        assert!(named.contains("--test hosted") && !named.contains("--bin"), "{named}");
+        assert_eq!(libraries, "kernel");
+        let (named, libraries) = of("lab");
+        assert!(named.contains("--bin lab") && named.contains("--test stopping"), "{named}");
+        assert_eq!(libraries, "", "a program");
+        assert!(!of("native").0.contains("giusto-native"), "it has no tests");
+        assert_eq!(of("giusto-service-macro").1, "giusto-service-macro");
     }
 
     #[test]

@@ -49,7 +49,7 @@ mod watching;
 use super::{counted, print_json};
 use crate::cli::{self, Group};
 use crate::failure::{Verdict, usage};
-use crate::{output, systems, workspace};
+use crate::{machine, output, systems, workspace};
 use anyhow::Result;
 use builds::Builds;
 use clap::ValueEnum;
@@ -119,6 +119,7 @@ pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
         for left in if with_pages { docs::left()? } else { Vec::new() } {
             output::line(format_args!("not run: {}: {}", left.place, left.reason));
         }
+        machine::end_idle();
         output::line(spent::sentence(started.elapsed()));
         output::line(summary.closing());
     }

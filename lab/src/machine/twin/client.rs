@@ -83,6 +83,17 @@ fn waiting(program: &Path) -> Option<Process> {
     Some(idle.swap_remove(at))
 }
 
+/// Ends the processes that nothing is asked of, and waits for them, so that the system counts the
+/// time which they took as that of processes which this one has started.
+pub fn end_idle() {
+    let ended = std::mem::take(&mut *idle());
+    for mut process in ended {
+        // One that has ended by itself has closed it.
+        let _ = process.socket.shutdown(Shutdown::Both);
+        let _ = process.child.wait();
+    }
+}
+
 /// A process of a twin's program.
 struct Process {
     program: PathBuf,
@@ -132,6 +143,18 @@ mod tests {
         };
         assert!(why.contains("index out of bounds"), "{why}");
         assert!(matches!(process.ask(&Request::About), Ok(Reply::About(_))));
+    }
+
+    #[test]
+    fn processes_that_nothing_is_asked_of_can_be_ended() {
+        let twin = own().unwrap();
+        ask(twin, &Request::About).unwrap();
+        let pids: Vec<u32> = idle().iter().map(|process| process.child.id()).collect();
+        end_idle();
+        assert!(!pids.is_empty());
+        assert!(idle().iter().all(|process| !pids.contains(&process.child.id())));
+        assert!(pids.iter().all(|pid| !Path::new(&format!("/proc/{pid}")).exists()), "{pids:?}");
+        assert!(ask(twin, &Request::About).is_ok(), "another one is started");
     }
 
     #[test]

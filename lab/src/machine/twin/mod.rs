@@ -5,7 +5,7 @@ mod packed;
 #[cfg(test)]
 mod tests;
 
-pub use client::{about, run};
+pub use client::{about, end_idle, run};
 use client::{about_of, own, run_on};
 pub use packed::Packed;
 

@@ -7,7 +7,7 @@ use crate::machine::memory::WORD;
 use crate::machine::{Boot, Exit, Outcome, Platform};
 use abi::PAGE;
 use anyhow::Result;
-use twin_protocol::{End, Options, Run};
+use twin_protocol::{Bytes, End, Options, Run};
 
 /// A boot archive for the twin.
 pub struct Packed {
@@ -59,8 +59,7 @@ impl Packed {
 
     /// A run's outcome, as that of any machine.
     pub fn outcome(&self, ran: twin_protocol::Outcome, kernel: &str) -> Outcome {
-        let bytes = |words: Vec<u64>| words.into_iter().flat_map(u64::to_le_bytes).collect();
-        let memories = ran.memories.into_iter().map(bytes);
+        let memories = ran.memories.into_iter().map(|Bytes(bytes)| bytes);
         let mut console = ran.console;
         let exit = match ran.end {
             End::Done(status) => Exit::Done(status),

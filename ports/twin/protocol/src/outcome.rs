@@ -1,5 +1,6 @@
 //! What is left of a run.
 
+use crate::Bytes;
 use abi::Status;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -77,7 +78,7 @@ pub struct Outcome {
     pub console: String,
     /// Contents of the memory objects that were asked for, in their order; one that was not made
     /// is empty.
-    pub memories: Vec<Vec<u64>>,
+    pub memories: Vec<Bytes>,
     /// Virtual time at the end.
     pub time: u64,
     /// Entries into the kernel, and stretches of work.

@@ -364,10 +364,15 @@ pub fn echo(env: &Env, argument: u64) {
     });
 }
 
+/// Between two counts of a helper, in units of time: in the simulation each count takes longer than
+/// the work does.
+const PACE: u64 = 200;
+
 /// Helper: counts for ever, in its word 8.
 pub fn count(env: &Env, argument: u64) {
     let me = Me::new(env, argument);
     loop {
         me.own.set(8, me.own.get(8) + 1);
+        system::work(PACE);
     }
 }
