@@ -8,6 +8,7 @@ mod live;
 pub mod model;
 pub mod refusal;
 mod rtsim;
+mod sdk;
 mod test;
 mod twin;
 mod values;
@@ -18,6 +19,7 @@ pub use cyclictest::Cyclictest;
 pub use image::Image;
 pub use live::{Ps, Sched, Top, Which};
 pub use rtsim::{Rtsim, Scheduler as RtsimScheduler};
+pub use sdk::Sdk;
 pub use test::{Group, Test};
 pub use twin::{Fuzz, Fuzzed, Replay, Speed, Twin};
 
@@ -27,7 +29,7 @@ use abi::log::Level;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
-use values::{duration, flame, period, plot, seed, threshold, wires, written};
+use values::{duration, fault, flame, period, plot, seed, threshold, wires, written};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -192,6 +194,9 @@ pub enum Command {
     /// Write a system as files that boot without Giusto: one kernel, the programs, the command.
     #[command(after_help = image::EXAMPLES)]
     Image(Image),
+    /// Make a folder with what systems of one's own need, which works without a checkout.
+    #[command(after_help = sdk::EXAMPLES)]
+    Sdk(Sdk),
     /// Sample where a system's time goes, in programs and inside the kernel.
     #[command(after_help = PROFILE_EXAMPLES)]
     Profile(Profile),
@@ -280,7 +285,7 @@ pub struct Run {
     pub args: Vec<String>,
     /// What goes wrong with a device, for instance "shaft=stuck after 50ms"; several times for
     /// several. The words are in docs/devices.md.
-    #[arg(long = "fault", value_name = "DEVICE=FAULT")]
+    #[arg(long = "fault", value_name = "DEVICE=FAULT", value_parser = fault)]
     pub faults: Vec<String>,
     /// Draw what the wires of the plant had, each millisecond, into this file: FILE.svg, or
     /// FILE.csv for a table.

@@ -7,6 +7,7 @@
 use crate::failure::usage;
 use crate::image::Images;
 use crate::scratch::Scratch;
+use crate::workspace;
 use abi::PAGE;
 use anyhow::Result;
 use manifest::{Domain, ENVIRONMENT, System};
@@ -100,8 +101,10 @@ impl Session {
         let choice = CHOICE.replace("FOLDER", &domains.display().to_string());
         let choice = choice.replace("NAMES", &names);
         let (kernel, socket, words) = (kernel.display(), socket.display(), words());
+        // Names of sources are those from the root.
+        let start = format!("{START}directory \"{}\"\n", workspace::root().display());
         let hint = format!("echo giusto-domain NAME chooses a domain:{names}\\n");
-        format!("{START}file {kernel}\n{words}{choice}target remote {socket}\n{hint}\n")
+        format!("{start}file {kernel}\n{words}{choice}target remote {socket}\n{hint}\n")
     }
 
     /// Says what to type as soon as the emulator waits.

@@ -27,7 +27,12 @@ impl Scratch {
         Scratch::below(&std::env::temp_dir())
     }
 
-    fn below(place: &Path) -> io::Result<Scratch> {
+    /// A new folder in this one: what is made there can be moved to other places in it.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be made.
+    pub fn below(place: &Path) -> io::Result<Scratch> {
         remove_left(place);
         loop {
             let folder = Builder::new().prefix(PREFIX).rand_bytes(RANDOM).tempdir_in(place)?;

@@ -97,13 +97,15 @@ pub fn shortened(file: &str) -> &str {
     in_work_tree(file).or_else(library).unwrap_or(file)
 }
 
-/// A source path from the root of the work tree, if it is a file of that: also of what was built
-/// before the work tree was moved or copied.
+/// A source path from the root of the work tree, if it is a file of that: as it is in what was
+/// built here, or what it ends in.
 pub fn in_work_tree(file: &str) -> Option<&str> {
     let root = workspace::root();
     let inside = file.strip_prefix(root.to_str()?).and_then(|rest| rest.strip_prefix('/'));
-    let mut behind = file.match_indices('/').map(|(at, _)| &file[at + 1..]);
-    inside.or_else(|| behind.find(|rest| rest.contains('/') && root.join(rest).is_file()))
+    let ends = file.match_indices('/').map(|(at, _)| &file[at + 1..]);
+    let relative = Some(file).filter(|file| !file.starts_with('/'));
+    let mut all = relative.into_iter().chain(ends);
+    inside.or_else(|| all.find(|rest| rest.contains('/') && root.join(rest).is_file()))
 }
 
 #[cfg(test)]
@@ -150,6 +152,8 @@ mod tests {
         assert_eq!(shortened("/elsewhere/a.rs"), "/elsewhere/a.rs");
         assert_eq!(shortened("/a/moved/checkout/kernel/src/lib.rs"), "kernel/src/lib.rs");
         assert_eq!(shortened("/a/crate/src/lib.rs"), "/a/crate/src/lib.rs");
+        assert_eq!(in_work_tree("kernel/src/lib.rs"), Some("kernel/src/lib.rs"));
+        assert_eq!(in_work_tree("crate/src/lib.rs"), None);
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! Where things are: the work tree, the build directory, the results.
 
+pub mod sdk;
+
 use anyhow::{Context, Result};
 use cargo_metadata::{Metadata, MetadataCommand};
+use sdk::Sdk;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,10 +29,17 @@ pub fn root() -> &'static Path {
     &ROOT
 }
 
+/// What the root says of itself if it is that of an SDK, and no checkout's.
+pub fn sdk() -> Option<&'static Sdk> {
+    static SDK: LazyLock<Option<Sdk>> = LazyLock::new(|| Sdk::read(root()).ok());
+    SDK.as_ref()
+}
+
 /// What is wrong with the work tree that this program was told, if anything is.
 pub fn misplaced() -> Option<String> {
-    let is_one = root().join("lab/src/main.rs").is_file();
-    let wrong = || format!("{VARIABLE} names no checkout of Giusto: start ./giusto, which sets it");
+    let is_one = root().join("lab/src/main.rs").is_file() || sdk().is_some();
+    let wrong =
+        || format!("{VARIABLE} names no checkout or SDK of Giusto: start ./giusto, which sets it");
     (!is_one).then(wrong)
 }
 
@@ -58,8 +68,12 @@ pub fn shown(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()
 }
 
-/// The commit that is checked out, with a mark if the work tree differs from it.
+/// The commit that is checked out, with a mark if the work tree differs from it; or that an SDK
+/// was made from.
 pub fn commit() -> String {
+    if let Some(sdk) = sdk() {
+        return sdk.commit.clone();
+    }
     let git = |arguments: &[&str]| {
         let output = Command::new("git").args(arguments).current_dir(root()).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
@@ -80,6 +94,9 @@ pub fn is_commit(commit: &str) -> bool {
 
 /// The source as it is: the commit, and what the work tree changes in it.
 pub fn source() -> String {
+    if sdk().is_some() {
+        return commit();
+    }
     let git = |arguments: &[&str]| {
         let output = Command::new("git").args(arguments).current_dir(root()).output();
         output.map(|output| output.stdout).unwrap_or_default()
@@ -97,6 +114,12 @@ pub fn source() -> String {
 /// What cargo knows of the packages of a work tree.
 pub fn metadata(root: &Path) -> Result<Metadata> {
     MetadataCommand::new().current_dir(root).no_deps().exec().context("cargo knows no packages")
+}
+
+/// The folder in which cargo keeps what it has fetched.
+pub fn cargo_home() -> Option<PathBuf> {
+    let own = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo"));
+    std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(own)
 }
 
 /// Cargo, in the work tree. Flags from the environment would replace those that the target

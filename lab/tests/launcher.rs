@@ -165,6 +165,24 @@ fn the_laboratory_is_said_to_be_built_anew_if_it_is() {
 }
 
 #[test]
+fn an_sdk_brings_the_laboratory() {
+    let machine = Machine::complete().without(&["gdb", "cargo-mutants"]);
+    fs::write(machine.path("checkout/VERSION"), "").unwrap();
+    fs::create_dir(machine.path("checkout/bin")).unwrap();
+    let lab = machine.path("checkout/bin/lab");
+    fs::write(&lab, "#!/bin/sh\necho \"brought, of $GIUSTO_CHECKOUT\"\n").unwrap();
+    fs::set_permissions(&lab, fs::Permissions::from_mode(0o755)).unwrap();
+    machine.has("cargo", "echo cargo runs; exit 1");
+    machine.has("apt-get", "exit 1");
+    let brought = format!("brought, of {}\n", machine.path("checkout").display());
+    // Tools for tests of Giusto itself are not asked for.
+    for words in ["run hello", "test plant", "test --deep", "book"] {
+        let output = machine.giusto(words);
+        assert_eq!(texts(&output), (brought.clone(), String::new()), "{words}");
+    }
+}
+
+#[test]
 fn without_rustup_it_says_where_to_get_it() {
     Machine::complete().without(&["rustup"]).refuses("demo", &["https://rustup.rs", "curl"]);
     Machine::complete().without(&["rustup", "cargo"]).refuses("demo", &["https://rustup.rs"]);

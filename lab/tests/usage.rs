@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Command lines that no command can follow, and what is said of each.
-const WRONG: [(&str, &str); 62] = [
+const WRONG: [(&str, &str); 65] = [
     ("demo x", "unexpected argument"),
     ("run", "required arguments"),
     ("run no-such-system", "there is no system `no-such-system`"),
@@ -36,6 +36,9 @@ const WRONG: [(&str, &str); 62] = [
     ("image hello", "required arguments"),
     ("image no-such-system -o folder", "there is no system"),
     ("image hello -o /dev/null/folder", "/dev/null"),
+    ("sdk", "required arguments"),
+    ("sdk -o .", "is there already, and not empty"),
+    ("sdk -o /dev/null/folder", "/dev/null"),
     ("profile no-such-system", "there is no system"),
     ("profile hello --event cycles", "has no event counters"),
     ("profile hello --flame x.png", "ends in .svg or .folded"),

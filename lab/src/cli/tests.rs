@@ -102,7 +102,7 @@ fn leaves(command: &clap::Command, words: &[String]) -> Vec<(Vec<String>, clap::
 
 /// What any text may be as far as the command line knows: the command itself judges it, before it
 /// builds anything (`lab/tests/usage.rs`).
-const JUDGED_LATER: [&str; 28] = [
+const JUDGED_LATER: [&str; 29] = [
     "run system",
     "run args",
     "run overheads",
@@ -119,6 +119,7 @@ const JUDGED_LATER: [&str; 28] = [
     "c cc",
     "image system",
     "image output",
+    "sdk output",
     "profile system",
     "profile event",
     "lab run system",

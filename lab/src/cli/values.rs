@@ -53,6 +53,12 @@ pub fn plot(text: &str) -> Result<PathBuf, String> {
     is_plot.then_some(path).ok_or_else(|| "give a name that ends in .svg".to_string())
 }
 
+/// What goes wrong with a device, as `DEVICE=FAULT` says; which devices there are is judged later.
+pub fn fault(text: &str) -> Result<String, String> {
+    let (_, fault) = text.split_once('=').ok_or("write DEVICE=FAULT")?;
+    fault.parse::<devices::Fault>().map(|_| text.to_string())
+}
+
 /// [`written`], with what wires had: its ending says as what.
 pub fn wires(text: &str) -> Result<PathBuf, String> {
     let path = written(text)?;

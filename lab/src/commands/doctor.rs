@@ -90,8 +90,11 @@ fn tools() -> Vec<Tool> {
         install: install.to_string(),
     };
     let plain = |name: &str| first_line(name, &["--version"]);
+    // An SDK does not test Giusto itself.
+    let is_used = |purpose: &str| workspace::sdk().is_none() || !purpose.starts_with("test");
     let mut tools: Vec<Tool> = PROGRAMS
         .into_iter()
+        .filter(|(_, purpose, ..)| is_used(purpose))
         .map(|(name, purpose, required, install)| {
             tool(name, purpose, required, plain(name), &format!("run: {install}"))
         })

@@ -3,6 +3,7 @@
 mod book;
 mod c;
 pub mod check;
+mod checkout;
 mod claims;
 mod compare;
 mod cyclictest;
@@ -17,6 +18,7 @@ mod new;
 mod profile;
 pub mod rtsim;
 mod run;
+mod sdk;
 mod test;
 mod tidy;
 pub mod trace;
@@ -30,12 +32,14 @@ use comfy_table::Table;
 use manifest::Problems;
 use serde::Serialize;
 use serde_json::json;
+use std::path::Path;
 
 /// Does what the command line says.
 pub fn execute(cli: &Cli) -> Result<Verdict> {
     if let Some(wrong) = workspace::misplaced() {
         return Err(usage(wrong));
     }
+    checkout::check(&cli.command)?;
     match &cli.command {
         Command::Demo => demo::demo(cli.json),
         Command::Run(run) => run::run(run, cli.json),
@@ -43,6 +47,7 @@ pub fn execute(cli: &Cli) -> Result<Verdict> {
         Command::Sched(asked) => live::sched(asked, cli.json),
         Command::Top(asked) => live::top(asked, cli.json),
         Command::Image(asked) => image::image(asked, cli.json),
+        Command::Sdk(asked) => sdk::sdk(asked, cli.json),
         Command::New { folder, c } => new::new(folder, *c, cli.json),
         Command::C(asked) => c::c(asked, cli.json),
         Command::Check(asked) => check::check(asked, cli.json),
@@ -82,6 +87,14 @@ fn laid_out(message: &str) -> String {
         wrapped(text, first, &format!("{first}  "))
     };
     first + &lines.map(line).collect::<String>()
+}
+
+/// Refuses a folder to write into that has something in it.
+fn vacant(folder: &Path) -> Result<()> {
+    if folder.exists() && (!folder.is_dir() || fs_err::read_dir(folder)?.next().is_some()) {
+        return Err(usage(format!("{} is there already, and not empty", folder.display())));
+    }
+    Ok(())
 }
 
 fn print_json(value: &impl Serialize) {

@@ -1,7 +1,7 @@
 //! Programs from outside of the work tree: crates, which are built, and ELF files.
 
-use super::Images;
 use super::place::Place;
+use super::{Images, recipes, versions};
 use crate::failure::usage;
 use crate::machine::{EMULATOR, Emulator};
 use anyhow::{Context, Result};
@@ -84,7 +84,7 @@ pub fn twin(system: &System) -> Result<Images> {
         "building the twin with the programs of {}; the first time this takes a minute",
         system.name
     );
-    let mut built = place.build(&title, "twin", &["--profile", super::SIMULATED])?;
+    let mut built = place.build(&title, "twin", &["--profile", recipes::SIMULATED])?;
     let program = built.remove(&place.twin()).context("cargo built no twin")?;
     Ok(Images { twin: Some(program), ..Images::default() })
 }
@@ -116,6 +116,7 @@ pub fn problems(system: &System) -> Vec<Problem> {
     }
     if problems.is_empty() {
         problems.extend(namesakes(system));
+        problems.extend(of_other_versions(system));
     }
     problems
 }
@@ -131,6 +132,21 @@ fn namesakes(system: &System) -> Option<Problem> {
     let message = format!("two crates are called `{}`", program.package);
     let help = "give each package a name of its own in its Cargo.toml";
     Some(system.source.problem(&domain.program_at, message, help))
+}
+
+/// Crates that are written for other versions of Giusto's packages.
+fn of_other_versions(system: &System) -> Vec<Problem> {
+    let problem = |domain: &Domain| {
+        let Origin::Crate { folder, .. } = &domain.origin else { return None };
+        let folder = fs::canonicalize(system.folder.join(folder)).ok()?;
+        let unmet = versions::unmet(&folder).ok()??;
+        let (package, wanted, own) = (&unmet.package, &unmet.wanted, versions::OWN);
+        let message = format!("its crate asks for `{package}` {wanted}; this Giusto is {own}");
+        let manifest = unmet.manifest.display();
+        let help = format!("use a Giusto of that version, or ask for {own} in {manifest}");
+        Some(system.source.problem(&domain.program_at, message, help))
+    };
+    system.domains.iter().filter_map(problem).collect()
 }
 
 /// The crates' programs, each once.
@@ -219,6 +235,10 @@ mod tests {
         assert!(said("{ elf = \"it.elf\" }").starts_with("there is no file "));
         assert!(said("{ crate = \"it\" }").starts_with("there is no crate: cannot read "));
         assert!(said("{ crate = \"empty\" }").ends_with("empty/Cargo.toml names no package"));
+        let other = "[package]\nname = \"x\"\n[dependencies]\ngiusto-rt = \"77\"\n";
+        fs::write(folder.join("a/x/Cargo.toml"), other).unwrap();
+        let wanted = "its crate asks for `giusto-rt` 77; this Giusto is ";
+        assert!(said("{ crate = \"a/x\" }").starts_with(wanted));
         assert_eq!(said("\"hello-server\""), "", "it is Giusto's own");
         fs::write(folder.join("it.elf"), "").unwrap();
         let system = with(folder, "{ elf = \"it.elf\" }");

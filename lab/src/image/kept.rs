@@ -1,8 +1,10 @@
 //! What was built is kept under the hash of what it was made from: of the source, of cargo's
-//! arguments and of the toolchain. Where that is as it was, cargo is not asked.
+//! arguments and of the toolchain. Where that is as it was, cargo is not asked. In an SDK some of
+//! it is prebuilt, and kept in the same way.
 
-use super::{cargo, sources};
-use crate::workspace;
+use super::{cargo, remap, sources};
+use crate::failure::usage;
+use crate::workspace::{self, sdk};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -12,29 +14,33 @@ use std::time::SystemTime;
 use walkdir::WalkDir;
 
 /// What is to be built, and from what.
-pub struct Recipe<'a> {
+pub struct Recipe {
     /// What the results are kept under.
-    pub name: &'a str,
+    pub name: String,
     /// What is said while it is built.
     pub title: String,
     /// The package.
-    pub package: &'a str,
+    pub package: &'static str,
     /// The profile.
-    pub profile: &'a str,
+    pub profile: &'static str,
     /// Cargo's further arguments, but for the executables.
-    pub arguments: &'a [&'a str],
+    pub arguments: Vec<String>,
     /// Where cargo builds, if not in the usual directory. Others of the same package may be built
     /// there, one after the other.
     pub directory: Option<PathBuf>,
     /// The executables.
-    pub executables: &'a [String],
+    pub executables: Vec<String>,
 }
 
 /// What everything is made with.
 const COMMON: [&str; 4] = ["Cargo.toml", "Cargo.lock", ".cargo/config.toml", "rust-toolchain.toml"];
+/// The variable that names the toolchain.
+const TOOLCHAIN: &str = "RUSTUP_TOOLCHAIN";
 /// Beginnings of the names of variables that change what is built.
 const VARIABLES: [&str; 5] =
-    ["RUSTC", "RUSTUP_TOOLCHAIN", "CARGO_PROFILE_", "CARGO_BUILD_", "CARGO_TARGET_X"];
+    ["RUSTC", TOOLCHAIN, "CARGO_PROFILE_", "CARGO_BUILD_", "CARGO_TARGET_X"];
+/// How paths are written: in the hash, as results of before name places of the host.
+const PATHS: &str = "from the root";
 /// States of the source whose results are kept.
 const KEPT: usize = 4;
 /// Builds that are begun anew because the source has changed meanwhile.
@@ -42,12 +48,13 @@ const ATTEMPTS: usize = 3;
 
 /// The executables by name, which are built if they are not there.
 pub fn obtain(recipe: &Recipe) -> Result<BTreeMap<String, PathBuf>> {
+    let setting = remap::setting();
     obtain_by(recipe, |missing| {
         let directory = recipe.directory.as_ref().map(|directory| directory.display().to_string());
         let only = missing.iter().flat_map(|name| ["--bin", name]);
-        let first = ["--profile", recipe.profile, "-p", recipe.package];
+        let first = ["--profile", recipe.profile, "-p", recipe.package, "--config", &setting];
         let place = directory.iter().flat_map(|directory| ["--target-dir", directory]);
-        let arguments = first.iter().chain(recipe.arguments).copied();
+        let arguments = first.into_iter().chain(recipe.arguments.iter().map(String::as_str));
         cargo::build(&recipe.title, &arguments.chain(place).chain(only).collect::<Vec<_>>())
     })
 }
@@ -57,7 +64,10 @@ pub fn obtain_by(
     recipe: &Recipe,
     build: impl Fn(&[&str]) -> Result<BTreeMap<String, PathBuf>>,
 ) -> Result<BTreeMap<String, PathBuf>> {
-    let store = workspace::build_directory().join("images").join(recipe.name);
+    if let Some(prebuilt) = prebuilt(recipe)? {
+        return Ok(prebuilt);
+    }
+    let store = workspace::build_directory().join("images").join(&recipe.name);
     let kept = Kept::of(&store, recipe)?;
     if kept.missing(recipe).is_empty() {
         return Ok(kept.all(recipe));
@@ -81,6 +91,27 @@ pub fn obtain_by(
     bail!("{}: the source changed while it was built", recipe.title)
 }
 
+/// The executables, if this is an SDK in which they are prebuilt, from the source as it is.
+fn prebuilt(recipe: &Recipe) -> Result<Option<BTreeMap<String, PathBuf>>> {
+    let (root, Some(_)) = (workspace::root(), workspace::sdk()) else { return Ok(None) };
+    if sources::of(root, recipe.package)?.is_empty() {
+        let package = recipe.package;
+        return Err(usage(format!(
+            "{}: this SDK has no source of `{package}`; give the command in a checkout of Giusto",
+            recipe.title
+        )));
+    }
+    let kept = Kept::prebuilt(root, recipe)?;
+    Ok(kept.missing(recipe).is_empty().then(|| kept.all(recipe)))
+}
+
+/// Obtains executables, and adds them to the SDK with this root, which has their source.
+pub fn add_prebuilt(recipe: &Recipe, root: &Path) -> Result<()> {
+    let built = obtain(recipe)?;
+    let names: Vec<&str> = recipe.executables.iter().map(String::as_str).collect();
+    Kept::prebuilt(root, recipe)?.take(&names, &built)
+}
+
 /// Waits until no other run works in a directory, which is made if it is not there.
 fn locked(directory: &Path) -> Result<File> {
     fs::create_dir_all(directory)
@@ -98,6 +129,12 @@ impl Kept {
     fn of(store: &Path, recipe: &Recipe) -> Result<Kept> {
         let hash = hash(workspace::root(), recipe, std::env::vars_os())?;
         Ok(Kept(store.join(format!("{hash:016x}"))))
+    }
+
+    /// In the SDK with this root, where variables that change what is built have no part.
+    fn prebuilt(root: &Path, recipe: &Recipe) -> Result<Kept> {
+        let hash = hash(root, recipe, std::iter::empty())?;
+        Ok(Kept(root.join(sdk::IMAGES).join(&recipe.name).join(format!("{hash:016x}"))))
     }
 
     fn missing<'a>(&self, recipe: &'a Recipe) -> Vec<&'a str> {
@@ -143,11 +180,8 @@ fn hash(
     variables: impl Iterator<Item = (std::ffi::OsString, std::ffi::OsString)>,
 ) -> Result<u64> {
     let mut hasher = DefaultHasher::new();
-    (recipe.package, recipe.profile, recipe.arguments).hash(&mut hasher);
-    let counts = |name: &std::ffi::OsString| {
-        let name = name.to_string_lossy();
-        VARIABLES.iter().any(|beginning| name.starts_with(beginning))
-    };
+    (PATHS, recipe.package, recipe.profile, &recipe.arguments).hash(&mut hasher);
+    let counts = |name: &std::ffi::OsString| counts(&name.to_string_lossy());
     let mut variables: Vec<_> = variables.filter(|(name, _)| counts(name)).collect();
     variables.sort();
     variables.hash(&mut hasher);
@@ -156,6 +190,18 @@ fn hash(
         add(&mut hasher, root, Path::new(path)).with_context(|| format!("cannot read {path}"))?;
     }
     Ok(hasher.finish())
+}
+
+/// Whether a variable of this name changes what is built.
+fn counts(name: &str) -> bool {
+    VARIABLES.iter().any(|beginning| name.starts_with(beginning))
+}
+
+/// A variable that is set and changes what is built; the launcher sets that of the toolchain.
+pub fn variable() -> Option<String> {
+    let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+    let mut names = names.filter(|name| name != TOOLCHAIN);
+    names.find(|name| counts(name))
 }
 
 /// Adds a file, or all files of a directory but those of its tests.
@@ -199,16 +245,14 @@ mod tests {
         }
 
         fn hash(&self, arguments: &[&str], variables: &[(&str, &str)]) -> u64 {
-            let (package, profile) = ("kernel", "metal");
-            let (title, executables) = (String::new(), &[][..]);
             let recipe = Recipe {
-                name: "k",
-                title,
-                package,
-                profile,
-                arguments,
+                name: "k".to_string(),
+                title: String::new(),
+                package: "kernel",
+                profile: "metal",
+                arguments: arguments.iter().copied().map(String::from).collect(),
                 directory: None,
-                executables,
+                executables: Vec::new(),
             };
             let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
             hash(self.0.path(), &recipe, variables).unwrap()

@@ -7,22 +7,25 @@ mod elf;
 mod extra;
 pub mod kept;
 mod place;
+pub mod prebuilt;
+mod recipes;
+mod remap;
 mod sources;
+mod versions;
 
 pub use cargo::executables;
 pub use crates::problems;
 pub use elf::{static_address, static_contents, text_bytes};
 pub use extra::{Extra, extra_for};
+pub use place::profiles;
 
 use crate::failure::usage;
-use crate::machine::{Emulator, Machine, Platform, native};
+use crate::machine::{Emulator, Machine};
 use crate::workspace;
 use anyhow::{Context, Result};
-use kept::Recipe;
 use manifest::{Origin, System, TREE};
 use place::Place;
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 /// The built files.
@@ -128,23 +131,14 @@ fn programs_of(machine: &dyn Emulator, system: &System) -> Result<BTreeMap<Strin
     Ok(programs)
 }
 
-/// The port's features that images have unless they are to be small: calls on mutexes and trains.
-const USUAL: [&str; 2] = ["futexes", "trains"];
-
 /// Builds an image with one kernel only and as little else as can be; returns its path.
 pub fn build_alone(machine: &dyn Emulator, kernel: &str) -> Result<PathBuf> {
-    let title = format!("building {kernel} alone for {}", machine.name());
-    let features = ["--no-default-features", "--features", kernel];
-    build_kernel(machine, title, &format!("{kernel}-alone"), &features)
+    only(kept::obtain(&recipes::alone(machine, kernel))?)
 }
 
 /// Builds an image of the kernel with the scheduling tree, which is not among the others.
 fn build_tree(machine: &dyn Emulator, extra: Option<Extra>) -> Result<PathBuf> {
-    let features = [&[TREE][..], &USUAL, extra.map_or(&[][..], Extra::features)].concat();
-    let named: Vec<&str> = features.iter().copied().filter(|name| !USUAL.contains(name)).collect();
-    let title = format!("building {} for {}", named.join(" and "), machine.name());
-    let (name, asked) = (named.join("-"), features.join(","));
-    build_kernel(machine, title, &name, &["--no-default-features", "--features", &asked])
+    only(kept::obtain(&recipes::tree(machine, extra))?)
 }
 
 /// Builds what a system needs to boot anywhere: its programs, and an image with its kernel only,
@@ -158,66 +152,28 @@ pub fn build_shipped(machine: &dyn Emulator, system: &System) -> Result<Images> 
     check_kernel(system)?;
     crates::check(system)?;
     let programs = programs_of(machine, system)?;
-    let extra = extra_for(system).map_or(&[][..], Extra::features);
-    let named = [&[system.kernel.as_str()], extra].concat().join(",");
-    let features = format!("{named},{}", USUAL.join(","));
-    let stripped = "profile.metal.strip=\"debuginfo\"";
-    let arguments = ["--no-default-features", "--features", &features, "--config", stripped];
-    let title = format!("building {} alone for {}", system.kernel, machine.name());
-    let kernel = build_kernel(machine, title, &format!("{named}-shipped"), &arguments)?;
+    let kernel = only(kept::obtain(&recipes::shipped(machine, system))?)?;
     Ok(Images { kernel, programs, twin: None })
 }
 
-/// The profile of the twin, for development: arithmetic is checked, and a panic unwinds.
-const SIMULATED: &str = "twin";
-
 /// Builds the twin, and returns its program's path.
 pub fn twin() -> Result<PathBuf> {
-    let title = "building the machine twin";
-    let recipe = Recipe {
-        name: "twin",
-        title: title.to_string(),
-        package: "twin",
-        profile: SIMULATED,
-        arguments: &[],
-        directory: None,
-        executables: &["giusto-twin".to_string()],
-    };
-    let build = |_: &[&str]| Place::of_giusto()?.build(title, "twin", &["--profile", SIMULATED]);
+    let recipe = recipes::twin();
+    let arguments = ["--profile", recipe.profile];
+    let build = |_: &[&str]| Place::of_giusto()?.build(&recipe.title, "twin", &arguments);
     only(kept::obtain_by(&recipe, build)?)
 }
 
-/// Builds the program that measures on this host; returns its path. What else the laboratory
-/// consists of has no part in it: not its features either.
+/// Builds the program that measures on this host; returns its path.
 pub fn build_native() -> Result<PathBuf> {
-    let (package, program) = native::PROGRAM;
-    let machine = native::Native.name();
-    let built = kept::obtain(&Recipe {
-        name: machine,
-        title: format!("building the machine {machine}"),
-        package,
-        profile: "metal",
-        arguments: &[],
-        directory: None,
-        executables: &[program.to_string()],
-    })?;
-    only(built)
+    only(kept::obtain(&recipes::native())?)
 }
 
 /// Builds the emulator's plugin that sees every instruction; returns the library's path.
 pub fn build_plugin() -> Result<PathBuf> {
-    let (package, title) = ("exact", "building the plugin that sees every instruction");
-    let recipe = Recipe {
-        name: package,
-        title: title.to_string(),
-        package,
-        profile: "release",
-        arguments: &[],
-        directory: None,
-        executables: &[package.to_string()],
-    };
-    let arguments = ["--profile", recipe.profile, "-p", package];
-    only(kept::obtain_by(&recipe, |_| cargo::build(title, &arguments))?)
+    let recipe = recipes::plugin();
+    let arguments = ["--profile", recipe.profile, "-p", recipe.package];
+    only(kept::obtain_by(&recipe, |_| cargo::build(&recipe.title, &arguments))?)
 }
 
 /// Steps that a log has room for.
@@ -233,47 +189,7 @@ fn images(machine: &dyn Machine, extra: Option<Extra>, programs: &[String]) -> R
 
 /// Builds an image with all kernels that may have something extra.
 fn kernel_with(machine: &dyn Emulator, extra: Option<Extra>) -> Result<PathBuf> {
-    let features = extra.map_or(&[][..], Extra::features);
-    let with = if features.is_empty() { "" } else { " with " };
-    let title = format!("building a kernel{with}{} for {}", features.join(" and "), machine.name());
-    let name = if features.is_empty() { "usual".to_string() } else { features.join("-") };
-    let asked = features.join(",");
-    let asked = ["--features", &asked];
-    let asked = if features.is_empty() { &[][..] } else { &asked };
-    build_kernel(machine, title, &name, asked)
-}
-
-/// Most directories in which kernels are built: in each, what they are made of is built once, and
-/// one kernel at a time.
-const MOST_DIRECTORIES: usize = 4;
-
-/// Where the kernel of a name is built. One takes one CPU, and the simulation is built beside it.
-fn kernel_directory(name: &str) -> PathBuf {
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut hasher = DefaultHasher::new();
-    name.hash(&mut hasher);
-    let number = hasher.finish() % (cpus / 2).clamp(1, MOST_DIRECTORIES) as u64;
-    workspace::build_directory().join("kernels").join(number.to_string())
-}
-
-/// Builds a kernel image.
-fn build_kernel(
-    machine: &dyn Emulator,
-    title: String,
-    name: &str,
-    features: &[&str],
-) -> Result<PathBuf> {
-    let target = ["--target", machine.target()];
-    let built = kept::obtain(&Recipe {
-        name: &format!("kernel-{name}"),
-        title,
-        package: machine.port(),
-        profile: "metal",
-        arguments: &[&target, features].concat(),
-        directory: Some(kernel_directory(name)),
-        executables: &[machine.kernel_binary().to_string()],
-    })?;
-    only(built)
+    only(kept::obtain(&recipes::usual(machine, extra))?)
 }
 
 /// Builds programs, which are the same for all kernels.
@@ -284,15 +200,7 @@ fn build_programs(
     if programs.is_empty() {
         return Ok(BTreeMap::new());
     }
-    kept::obtain(&Recipe {
-        name: "programs",
-        title: format!("building programs for {}", machine.name()),
-        package: "programs",
-        profile: "program",
-        arguments: &["--target", machine.target()],
-        directory: None,
-        executables: programs,
-    })
+    kept::obtain(&recipes::programs(machine, programs))
 }
 
 fn only(built: BTreeMap<String, PathBuf>) -> Result<PathBuf> {

@@ -4,7 +4,8 @@
 //! where it is a member of the workspace, and all twins are to share what they are made of.
 
 use super::crates::Program;
-use super::{SIMULATED, cargo, sources};
+use super::recipes::SIMULATED;
+use super::{cargo, remap, sources, versions};
 use crate::machine::EMULATOR;
 use crate::workspace;
 use anyhow::{Context, Result};
@@ -23,23 +24,11 @@ const COLLISION: &str = "package collision in the lockfile";
 const MISSING: &str = "failed to load source for dependency `giusto-";
 /// The file that names the system's own folder.
 const OWNER: &str = "folder";
-/// A package of Giusto's.
-#[derive(Clone, Copy)]
-struct Giusto {
-    /// The name of its library.
-    name: &'static str,
-    /// Its folder, from the root of the work tree.
-    folder: &'static str,
-    /// Its own name, if that is another one.
-    published: Option<&'static str>,
-    /// What it is to have beyond what it usually has.
-    features: &'static [&'static str],
-}
-
-const RT: Giusto =
-    Giusto { name: "rt", folder: "user/rt", published: Some("giusto-rt"), features: &[] };
-const TWIN: Giusto =
-    Giusto { name: "twin", folder: "ports/twin", published: None, features: &["programs"] };
+/// What cargo says if it would need the network.
+const OFFLINE: &str = "--offline";
+/// The packages of Giusto's that executables and the twin begin with.
+const RT: &str = "giusto-rt";
+const TWIN: &str = "ports/twin";
 
 /// What each package here says of itself.
 const COMMON: &str = "edition = \"2024\"\npublish = false\n";
@@ -99,7 +88,8 @@ impl Place {
 
     /// The package of executables for machines, one for each program.
     fn write_programs(&self, programs: &[Program]) -> Result<()> {
-        let mut text = self.package("programs", programs.iter(), RT);
+        let rt = Table::from_iter([of_version(), ("package".to_string(), RT.into())]);
+        let mut text = self.package("programs", programs.iter(), ("rt", rt))?;
         for (index, program) in programs.iter().enumerate() {
             let (name, file) = (self.executable(index), format!("{index}.rs"));
             text.push_str(&format!("\n[[bin]]\nname = {name:?}\npath = {file:?}\n"));
@@ -116,7 +106,9 @@ impl Place {
 
     /// The package of the twin.
     fn write_twin(&self, programs: &[Program], plant: Option<&Program>) -> Result<()> {
-        let text = self.package("twin", programs.iter().chain(plant), TWIN);
+        let features = ("features".to_string(), vec!["programs"].into());
+        let twin = Table::from_iter([path(&workspace::root().join(TWIN)), features]);
+        let text = self.package("twin", programs.iter().chain(plant), ("twin", twin))?;
         let name = self.twin();
         let text = format!("{text}\n[[bin]]\nname = {name:?}\npath = \"main.rs\"\n");
         self.write("twin/Cargo.toml", &text)?;
@@ -164,22 +156,25 @@ impl Place {
         format!("{}-twin", self.tag)
     }
 
-    /// The beginning of a package's manifest. It depends on a package of Giusto's, and on the
-    /// crates, each under a name that goes by its number.
+    /// The beginning of a package's manifest. It depends on something of Giusto's, and on the
+    /// crates, each under a name that goes by its number. Giusto's packages for users are named,
+    /// whether the crates use them or not: cargo complains of packages that it is to take from
+    /// here and that are not.
     fn package<'a>(
         &self,
         kind: &str,
         crates: impl Iterator<Item = &'a Program>,
-        giusto: Giusto,
-    ) -> String {
-        let Giusto { name, folder, published, features } = giusto;
-        let path = |path: &Path| ("path".to_string(), Value::from(path.display().to_string()));
-        let mut own = Table::from_iter([path(&workspace::root().join(folder))]);
-        own.extend(published.map(|package| ("package".to_string(), Value::from(package))));
-        if !features.is_empty() {
-            own.insert("features".to_string(), features.to_vec().into());
+        (name, giusto): (&str, Table),
+    ) -> Result<String> {
+        let mut dependencies = Table::new();
+        let optional = ("optional".to_string(), Value::from(true));
+        let is_named =
+            |package: &str| giusto.get("package").and_then(Value::as_str) == Some(package);
+        for package in for_users()?.into_keys().filter(|package| !is_named(package)) {
+            let table = Table::from_iter([of_version(), optional.clone()]);
+            dependencies.insert(package, table.into());
         }
-        let mut dependencies = Table::from_iter([(name.to_string(), Value::Table(own))]);
+        dependencies.insert(name.to_string(), giusto.into());
         for program in crates {
             let package = ("package".to_string(), Value::from(program.package.clone()));
             let table = Table::from_iter([package, path(&program.folder)]);
@@ -187,7 +182,7 @@ impl Place {
         }
         let dependencies = Table::from_iter([("dependencies".into(), dependencies.into())]);
         let name = format!("{kind}-{}", self.tag);
-        format!("[package]\nname = {name:?}\nversion = \"0.0.0\"\n{COMMON}\n{dependencies}")
+        Ok(format!("[package]\nname = {name:?}\nversion = \"0.0.0\"\n{COMMON}\n{dependencies}"))
     }
 
     /// Builds a package, `programs` or `twin`; its executables by name.
@@ -198,8 +193,13 @@ impl Place {
         arguments: &[&str],
     ) -> Result<BTreeMap<String, PathBuf>> {
         let manifest = self.folder.join(kind).join("Cargo.toml").display().to_string();
-        let own = ["--manifest-path", &manifest, "--config", &short_names()];
-        let built = cargo::build(title, &[&own, arguments].concat());
+        let own = ["--manifest-path", &manifest, "--config", &remap::setting()];
+        let build = |more: &[&str]| cargo::build(title, &[&own, more, arguments].concat());
+        let built = match build(&[OFFLINE]) {
+            // The crates depend on a package that cargo has not fetched yet.
+            Err(error) if error.to_string().contains(OFFLINE) => build(&[]),
+            built => built,
+        };
         built.map_err(|error| {
             let said = error.to_string();
             let elsewhere = match () {
@@ -207,35 +207,57 @@ impl Place {
                 () if said.contains(MISSING) => "a checkout of Giusto that is not there",
                 () => return error,
             };
-            let here = workspace::root().join("user/rt");
-            let mend = format!("let their Cargo.toml name {}", here.display());
+            let mend = format!("let their Cargo.toml ask for version {}", versions::OWN);
             error.context(format!("the crates depend on {elsewhere}; {mend}"))
         })
     }
 }
 
-/// The workspace's manifest: Giusto's profiles, as far as they are about what is built here. What
-/// they say of all dependencies is not: here the crates are among them, whose faults are told with
+/// A package that is taken from a folder.
+fn path(folder: &Path) -> (String, Value) {
+    ("path".to_string(), Value::from(folder.display().to_string()))
+}
+
+/// A package that is taken by its version, as users' crates name it.
+fn of_version() -> (String, Value) {
+    ("version".to_string(), Value::from(versions::OWN))
+}
+
+/// Giusto's packages that users' crates may name, with their folders.
+fn for_users() -> Result<BTreeMap<String, PathBuf>> {
+    let root = workspace::root();
+    let packages = sources::packages(root, "twin")?.into_iter();
+    let packages = packages.filter(|(name, _)| name.starts_with(versions::PREFIX));
+    Ok(packages.map(|(name, folder)| (name, root.join(folder))).collect())
+}
+
+/// The workspace's manifest. Giusto's packages for users, which crates name by version, are those
+/// that are here. The profiles are Giusto's, as far as they are about what is built here. What they
+/// say of all dependencies is not: here the crates are among them, whose faults are told with
 /// their lines.
 fn workspace_manifest() -> Result<String> {
     let root = workspace::root();
-    let text = fs::read_to_string(root.join("Cargo.toml"))?;
-    let mut profiles = text.parse::<Table>()?.remove("profile").context("there are profiles")?;
     let known = sources::packages(root, "twin")?;
-    for profile in profiles.as_table_mut().into_iter().flat_map(Table::iter_mut) {
-        if let Some(packages) = profile.1.get_mut("package").and_then(Value::as_table_mut) {
-            packages.retain(|name, _| known.contains_key(name));
-        }
-    }
-    let workspace = Table::from_iter([("profile".to_string(), profiles)]);
-    Ok(format!("[workspace]\nmembers = [\"*\"]\nresolver = \"3\"\n\n{workspace}"))
+    let profiles = profiles(root, |name| known.contains_key(name))?;
+    let here = for_users()?.into_iter();
+    let here = here.map(|(name, folder)| (name, Table::from_iter([path(&folder)]).into()));
+    let here = Table::from_iter([("crates-io".to_string(), Table::from_iter(here).into())]);
+    let rest = [("patch".to_string(), here.into()), ("profile".to_string(), profiles.into())];
+    let rest = Table::from_iter(rest);
+    Ok(format!("[workspace]\nmembers = [\"*\"]\nresolver = \"3\"\n\n{rest}"))
 }
 
-/// Lets Giusto's own files be called as they are where packages are members of its workspace: in
-/// what a panic says, as well.
-fn short_names() -> String {
-    let from = Value::from(format!("--remap-path-prefix={}/=", workspace::root().display()));
-    format!("target.'cfg(all())'.rustflags = [{from}]")
+/// The profiles of a work tree, with what they say of those packages that are wanted; `*` is all.
+pub fn profiles(root: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Table> {
+    let mut manifest = sources::read(root, ".")?;
+    let profiles = manifest.remove("profile").context("there are profiles")?;
+    let mut profiles: Table = profiles.try_into()?;
+    for profile in profiles.iter_mut().filter_map(|(_, profile)| profile.as_table_mut()) {
+        if let Some(packages) = profile.get_mut("package").and_then(Value::as_table_mut) {
+            packages.retain(|name, _| is_wanted(name));
+        }
+    }
+    Ok(profiles)
 }
 
 /// Lays programs out as the packer of boot archives expects them.

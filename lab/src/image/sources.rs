@@ -37,7 +37,8 @@ pub fn packages(root: &Path, package: &str) -> Result<BTreeMap<String, String>> 
     Ok(found)
 }
 
-fn read(root: &Path, directory: &str) -> Result<Table> {
+/// The manifest of a directory.
+pub fn read(root: &Path, directory: &str) -> Result<Table> {
     let path = root.join(directory).join("Cargo.toml");
     let text = fs::read_to_string(&path);
     let text = text.with_context(|| format!("cannot read {}", path.display()))?;
@@ -49,7 +50,8 @@ fn is_called(manifest: &Table, name: &str) -> bool {
     own.and_then(Value::as_str) == Some(name)
 }
 
-fn table<'a>(table: &'a Table, key: &str) -> Option<&'a Table> {
+/// A table in another one.
+pub fn table<'a>(table: &'a Table, key: &str) -> Option<&'a Table> {
     table.get(key)?.as_table()
 }
 
@@ -61,10 +63,15 @@ fn dependencies(manifest: &Table, inherited: Option<&Table>) -> Vec<String> {
         let from_workspace = || renamed(inherited?.get(key)?);
         renamed(value).or_else(from_workspace).unwrap_or_else(|| key.clone())
     };
+    tables_of_dependencies(manifest).into_iter().flatten().map(package).collect()
+}
+
+/// The tables of all dependencies but those of tests.
+pub fn tables_of_dependencies(manifest: &Table) -> Vec<&Table> {
     let targets = table(manifest, "target").into_iter().flat_map(Table::values);
     let places = targets.filter_map(Value::as_table).chain([manifest]);
     let kinds = |place| ["dependencies", "build-dependencies"].map(|kind| table(place, kind));
-    places.flat_map(kinds).flatten().flatten().map(package).collect()
+    places.flat_map(kinds).flatten().collect()
 }
 
 #[cfg(test)]

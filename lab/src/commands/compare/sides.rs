@@ -98,8 +98,11 @@ fn run(name: &str) -> Option<PathBuf> {
     places.into_iter().find(|place| place.join("result.json").is_file())
 }
 
-/// The hash of a commit.
+/// The hash of a commit, of which an SDK has none.
 fn commit(name: &str) -> Option<String> {
+    if workspace::sdk().is_some() {
+        return None;
+    }
     let wanted = format!("{name}^{{commit}}");
     let mut git = Command::new("git");
     git.args(["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted]);

@@ -1,6 +1,6 @@
 //! `new`: a system of one's own, outside of the work tree.
 
-use super::print_json;
+use super::{print_json, vacant};
 use crate::failure::{Verdict, usage};
 use crate::{output, systems, workspace};
 use anyhow::Result;
@@ -33,11 +33,9 @@ const BUILD: &str = "build.sh";
 /// Makes a folder with a system, whose programs are in C or in Rust.
 pub fn new(folder: &Path, in_c: bool, as_json: bool) -> Result<Verdict> {
     let name = name(folder)?;
-    if folder.exists() && (!folder.is_dir() || fs_err::read_dir(folder)?.next().is_some()) {
-        return Err(usage(format!("{} is there already, and not empty", folder.display())));
-    }
-    let checkout = way_to_checkout(folder)?;
-    let files = if in_c { files_in_c(&name, &checkout) } else { files(&name, &checkout) };
+    vacant(folder)?;
+    let giusto = way_to_giusto(folder)?;
+    let files = if in_c { files_in_c(&name, &giusto) } else { files(&name, &giusto) };
     for (path, text) in &files {
         let path = folder.join(path);
         fs_err::create_dir_all(path.parent().expect("a file has a folder"))?;
@@ -78,9 +76,9 @@ fn name(folder: &Path) -> Result<String> {
     Ok(name.to_string())
 }
 
-/// The way from a folder, which need not be there yet, to the checkout: what is written says
+/// The way from a folder, which need not be there yet, to the checkout or SDK: what is written says
 /// where that is without naming a place of this machine.
-fn way_to_checkout(folder: &Path) -> Result<String> {
+fn way_to_giusto(folder: &Path) -> Result<String> {
     let absolute = std::path::absolute(folder)?;
     let exists = absolute.ancestors().find(|above| above.exists()).expect("there is a root");
     let rest = absolute.strip_prefix(exists).expect("it lies above");
@@ -92,23 +90,24 @@ fn way_to_checkout(folder: &Path) -> Result<String> {
 }
 
 /// A text for a system of a name.
-fn filled(text: &str, name: &str, checkout: &str) -> String {
-    text.replace("@NAME@", name).replace("@ROOT@", checkout)
+fn filled(text: &str, name: &str, giusto: &str) -> String {
+    text.replace("@NAME@", name).replace("@ROOT@", giusto)
 }
 
 /// All files of a system in C, by path.
-fn files_in_c(name: &str, checkout: &str) -> Vec<(String, String)> {
-    let all = IN_C.map(|(path, text)| (path.to_string(), filled(text, name, checkout)));
+fn files_in_c(name: &str, giusto: &str) -> Vec<(String, String)> {
+    let all = IN_C.map(|(path, text)| (path.to_string(), filled(text, name, giusto)));
     let mut files = all.to_vec();
     files.push((".gitignore".to_string(), "*.elf\n".to_string()));
     files
 }
 
 /// All files of a system in Rust, by path.
-fn files(name: &str, checkout: &str) -> Vec<(String, String)> {
-    let filled = |text: &str| filled(text, name, checkout);
-    let quoted = Value::from(checkout).to_string();
+fn files(name: &str, giusto: &str) -> Vec<(String, String)> {
+    let filled = |text: &str| filled(text, name, giusto);
+    let quoted = Value::from(giusto).to_string();
     let workspace = include_str!("workspace.toml").replace("@ROOT@", quoted.trim_matches('"'));
+    let workspace = workspace.replace("@VERSION@", env!("CARGO_PKG_VERSION"));
     let mut files = vec![
         (systems::MANIFEST.to_string(), filled(include_str!("system.toml"))),
         (systems::TESTS.to_string(), filled(include_str!("tests.toml"))),
@@ -149,19 +148,16 @@ mod tests {
     }
 
     #[test]
-    fn the_script_of_a_system_in_c_says_that_the_checkout_is_gone() {
+    fn the_script_of_a_system_in_c_says_that_giusto_is_gone() {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("plant");
         assert_eq!(new(&folder, true, true).unwrap(), Verdict::Held);
         let script = folder.join(BUILD);
-        let text = fs_err::read_to_string(&script).unwrap();
-        let moved = text.replace("/giusto'\n", "/gone/giusto'\n");
-        assert_ne!(moved, text);
-        fs_err::write(&script, moved).unwrap();
-        let ended = std::process::Command::new("sh").arg(&script).output().unwrap();
+        let mut build = std::process::Command::new("sh");
+        let ended = build.arg(&script).env("GIUSTO_SDK", "/gone").output().unwrap();
         let said = String::from_utf8_lossy(&ended.stderr);
         assert_eq!(ended.status.code(), Some(2), "{said}");
-        assert!(said.contains("/gone/giusto is no checkout of Giusto"), "{said}");
+        assert!(said.contains("/gone/giusto is not there: let GIUSTO_SDK name"), "{said}");
     }
 
     /// What is written says where the checkout is by a way from there: both can be moved.
@@ -175,12 +171,12 @@ mod tests {
             for file in walkdir::WalkDir::new(&folder) {
                 let file = file.unwrap();
                 if file.file_type().is_file() {
-                    let way = way_to_checkout(&folder).unwrap();
+                    let way = way_to_giusto(&folder).unwrap();
                     let text = fs_err::read_to_string(file.path()).unwrap().replace(&way, "");
                     assert!(!text.contains(&root), "{}", file.path().display());
                 }
             }
-            let way = folder.join(way_to_checkout(&folder).unwrap());
+            let way = folder.join(way_to_giusto(&folder).unwrap());
             assert!(way.join("user/rt/Cargo.toml").is_file(), "{}", way.display());
         }
     }

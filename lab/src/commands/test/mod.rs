@@ -34,6 +34,7 @@ mod places;
 mod process;
 mod runner;
 mod sampling;
+mod sdk;
 mod source;
 mod spent;
 mod state;
@@ -145,6 +146,12 @@ fn named(words: &[String]) -> (Vec<PathBuf>, Vec<String>) {
     (manifests, names.into_iter().cloned().collect())
 }
 
+/// Whether only users' systems are tested.
+pub fn is_of_systems(test: &cli::Test) -> bool {
+    let of_source = test.deep || test.quick || test.update || test.status || test.mutants.is_some();
+    !of_source && !named(&test.names).0.is_empty()
+}
+
 /// The tests of users' systems.
 fn of_systems(manifests: &[PathBuf], choice: &Choice) -> Result<Vec<Job>> {
     let each = manifests.iter().map(|manifest| outside::jobs(manifest, choice));
@@ -165,6 +172,7 @@ fn list(choice: &Choice) -> Result<Vec<Job>> {
     jobs.extend(suites::jobs());
     jobs.extend(stress::jobs());
     jobs.extend(places::jobs());
+    jobs.extend(sdk::jobs());
     jobs.extend(allocations::jobs());
     jobs.extend(trains::jobs());
     jobs.extend(endings::jobs());

@@ -92,7 +92,11 @@ fn copied() -> Result<()> {
     ensure!(checked.output.contains("Of a copy."), "check: {}", checked.output);
     let gone = told(&copy, &["check", "hello"])?;
     ensure!(gone.code() == Some(2), "a checkout that is gone: {:?}", gone.code());
-    ensure!(gone.output.contains("names no checkout of Giusto: start ./giusto"), "{}", gone.output);
+    ensure!(
+        gone.output.contains("no checkout or SDK of Giusto: start ./giusto"),
+        "{}",
+        gone.output
+    );
     Ok(())
 }
 

@@ -2,9 +2,10 @@
 # Builds the programs: ./build.sh, or CC=clang ./build.sh
 set -eu
 cd "$(dirname "$0")"
-giusto='@ROOT@/giusto'
+beside='@ROOT@'
+giusto=${GIUSTO_SDK:-$beside}/giusto
 [ -x "$giusto" ] || {
-    echo "build.sh: $giusto is no checkout of Giusto: correct the way in this file" >&2
+    echo "build.sh: $giusto is not there: let GIUSTO_SDK name the folder of Giusto's SDK" >&2
     exit 2
 }
 cc=${CC:-cc}
