@@ -100,4 +100,16 @@ mod tests {
         assert!(of("twin").contains(&"ports/twin/protocol".to_string()));
         assert!(of("no-such-package").is_empty());
     }
+
+    #[test]
+    fn the_launcher_looks_at_all_that_the_laboratory_is_made_of() {
+        let launcher = std::fs::read_to_string(workspace::root().join("giusto")).unwrap();
+        let looked_at = launcher.split_once("&& find ").unwrap().1;
+        let looked_at = looked_at.split_once(" -type f").unwrap().0;
+        let folders: Vec<&str> = looked_at.split_whitespace().collect();
+        for folder in of("lab") {
+            let is_below = |above: &&str| std::path::Path::new(&folder).starts_with(above);
+            assert!(folders.iter().any(|above| is_below(&above)), "{folder} is not looked at");
+        }
+    }
 }
