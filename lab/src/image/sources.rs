@@ -109,7 +109,7 @@ mod tests {
         let folders: Vec<&str> = looked_at.split_whitespace().collect();
         for folder in of("lab") {
             let is_below = |above: &&str| std::path::Path::new(&folder).starts_with(above);
-            assert!(folders.iter().any(|above| is_below(&above)), "{folder} is not looked at");
+            assert!(folders.iter().any(is_below), "{folder} is not looked at");
         }
     }
 }
