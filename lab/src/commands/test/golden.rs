@@ -10,6 +10,7 @@ use crate::machine::native::Native;
 use crate::machine::{EMULATOR, Platform, Twin};
 use crate::scoreboard::Recorded;
 use anyhow::{Result, anyhow, bail, ensure};
+use manifest::TREE;
 use results::{Fact, Golden, Limit, Report, Row, Samples};
 use std::fmt::Debug;
 
@@ -23,10 +24,10 @@ const SIMULATION: &dyn Platform = &Twin;
 const MODEL: f64 = 10.0;
 
 /// Experiments that take longest and decide no claim, which could compare kernels, and those that
-/// they are run under each time: one with a fast path, one that queues eagerly, one that sorts
-/// senders. A deep run has the others.
+/// they are run under each time: one with a fast path, one that queues eagerly, the one with a
+/// scheduling tree. A deep run has the others.
 const IN_PARTS: [&str; 2] = ["sections", "latency"];
-const EACH_TIME: [&str; 3] = ["fastpath", "strict-eager", "ipc-heap"];
+const EACH_TIME: [&str; 3] = ["fastpath", "strict-eager", TREE];
 
 /// Experiments that take long and of which a deep run alone has the figures: one is about locks and
 /// has no system of its own, two say where each kernel spends its time and what it does, two are
