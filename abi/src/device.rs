@@ -20,8 +20,10 @@ pub mod pwm {
     pub const INTERRUPT: u64 = 2;
     /// Of the status: a period has ended.
     pub const ENDED: u64 = 1;
-    /// The shortest period.
+    /// The shortest period, and the longest one: others are taken for these.
     pub const SHORTEST: u64 = 1_000;
+    /// Likewise.
+    pub const LONGEST: u64 = 1_000_000_000;
 }
 
 /// A converter from a value outside to a number.
@@ -116,4 +118,32 @@ pub mod can {
     pub const BIT: u64 = 2_000;
     /// Bits of a frame beside its bytes.
     pub const BITS: u64 = 47;
+    /// Bytes of a frame at most.
+    pub const BYTES: usize = 8;
+
+    /// A frame.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Frame {
+        /// What it is about: 11 bits.
+        pub id: u16,
+        /// How many bytes it has.
+        pub len: u8,
+        /// The bytes; zeros behind its length.
+        pub data: [u8; BYTES],
+    }
+
+    impl Frame {
+        /// A frame with the first 11 bits of an id and the first 8 of these bytes.
+        pub fn new(id: u16, bytes: &[u8]) -> Frame {
+            let mut data = [0; BYTES];
+            let len = bytes.len().min(BYTES);
+            data[..len].copy_from_slice(&bytes[..len]);
+            Frame { id: id & 0x7ff, len: len as u8, data }
+        }
+
+        /// The bytes that it has.
+        pub fn bytes(&self) -> &[u8] {
+            &self.data[..usize::from(self.len).min(BYTES)]
+        }
+    }
 }

@@ -299,11 +299,16 @@ impl<P: Port> Trees<P> {
     /// does not issue its call again: its change does not come, or is begun anew.
     pub(crate) fn coming(&self, NodeId(at): NodeId) -> i16 {
         let place = self.leaf(at);
-        let by = place.by.get().and_then(Weak::get);
+        let by = self.comes_by(NodeId(at));
         if place.coming.get() != NOTHING && !by.is_some_and(|by| by.runnable()) {
             self.set_coming(NodeId(at), NOTHING, None);
         }
         place.coming.get()
+    }
+
+    /// The thread whose call makes a node more urgent.
+    pub(crate) fn comes_by(&self, NodeId(at): NodeId) -> Option<Ref<Thread<P>>> {
+        self.leaf(at).by.get().and_then(Weak::get)
     }
 
     /// A change is to come of a node that makes it as urgent as this, by a call of a thread; or

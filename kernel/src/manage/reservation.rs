@@ -136,7 +136,7 @@ impl<P: Port> Manager<'_, P> {
         }
         let changed = self.change_reservation(at, args[1], args[2], words);
         if orders {
-            self.has_come(self.node(at));
+            self.has_come(me, self.node(at));
         }
         changed.map(|()| Done::Nothing)
     }
@@ -176,7 +176,7 @@ impl<P: Port> Manager<'_, P> {
         }
         let watched = self.monitor_reservation(at, monitor, bits, level);
         if is_told_of_misses {
-            self.has_come(node);
+            self.has_come(me, node);
         }
         watched.map(|()| Done::Nothing)
     }
@@ -280,7 +280,7 @@ impl<P: Port> Manager<'_, P> {
         }
         let now = self.kernel.port.now();
         let joined = self.tree(|tree| tree.join(node, above, share, now))?;
-        self.has_come(node);
+        self.has_come(me, node);
         joined.map_err(refused)?;
         self.leave_class(at);
         self.all.open(at).class.set(Some(class));

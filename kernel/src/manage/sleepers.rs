@@ -43,8 +43,11 @@ impl<P: Port> Manager<'_, P> {
         trees.coming(node) >= urgency
     }
 
-    /// A change that was to come has been made, or refused.
-    pub(super) fn has_come(&self, node: NodeId) {
-        self.kernel.trees.set_coming(node, NOTHING, None);
+    /// The change of a thread that was to come has been made, or refused. One of another thread is
+    /// still to come.
+    pub(super) fn has_come(&self, me: Ref<Thread<P>>, node: NodeId) {
+        if self.kernel.trees.comes_by(node) == Some(me) {
+            self.kernel.trees.set_coming(node, NOTHING, None);
+        }
     }
 }

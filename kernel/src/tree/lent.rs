@@ -92,7 +92,7 @@ impl<P: Port> Trees<P> {
     }
 
     /// A thread's leaf of its own: that of its reservation, or of its priority, whatever it is lent
-    /// and whoever it works for.
+    /// along waits or calls.
     pub fn leaf_by_itself(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> NodeId {
         let of_priority = |priority| self.of_priority(thread.cpu.get(), priority);
         NodeId(match self.own_time(owner, thread) {

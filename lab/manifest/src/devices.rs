@@ -1,7 +1,7 @@
 //! What there is to control: a plant, and the devices that act on it and measure it. A device is
 //! memory of a page whose words are its registers, so domains map it as they map any.
 
-use abi::PAGE;
+use abi::{PAGE, Rights};
 use devices::{KINDS, Panel, Parameters, Setup, Wired};
 use indexmap::IndexMap;
 use toml::{Spanned, Value};
@@ -9,7 +9,7 @@ use toml::{Spanned, Value};
 use crate::problem::{Problem, Span, quote};
 use crate::program;
 use crate::schema::{self, Manifest, Word};
-use crate::system::{Memory, Origin, System};
+use crate::system::{Memory, Origin, System, Target};
 use crate::values::Values;
 
 /// The plant that devices have that need none.
@@ -93,6 +93,17 @@ pub fn add(values: &Values, manifest: &Manifest, system: &mut System) -> Vec<Pro
     system.memories.extend(setup.devices.iter().map(memory));
     system.devices = Some(Devices { setup, memories, plant, at });
     problems
+}
+
+/// Takes the right to destroy from all capabilities to devices: the frame of one that is gone would
+/// be another memory's, and the device's still.
+pub fn keep(system: &mut System) {
+    let Some(devices) = &system.devices else { return };
+    for cap in system.domains.iter_mut().flat_map(|domain| &mut domain.caps) {
+        if matches!(cap.target, Target::Memory(index) if devices.memories.contains(&index)) {
+            cap.rights = Rights(cap.rights.0 & !Rights::DESTROY.0);
+        }
+    }
 }
 
 /// The line of the device that an interrupt is of.

@@ -72,6 +72,7 @@ pub fn system(source: &Source) -> Result<System, Problems> {
             Err(wrong) => found.extend(wrong),
         }
     }
+    devices::keep(&mut system);
     let reservations = reservation::read(&values, &manifest, system.cpus);
     let reservations = reservations.unwrap_or_else(|wrong| {
         found.extend(wrong);

@@ -1,5 +1,6 @@
 //! What a system has to control.
 
+use abi::Rights;
 use manifest::{Problems, System, Target, parse};
 
 const SYSTEM: &str = "[system]\nname = \"plant\"\n\
@@ -32,6 +33,17 @@ fn a_device_is_memory_with_a_line() {
     assert!(system.domains.iter().all(|domain| {
         domain.caps.iter().all(|cap| !matches!(cap.target, Target::Interrupt(_)))
     }));
+}
+
+#[test]
+fn no_domain_can_destroy_a_device() {
+    let caps = "caps = [{ name = \"it\", memory = \"drive\" },\
+                { name = \"other\", memory = \"shared\" }]\n[[notification]]";
+    let text = format!("{SYSTEM}{DRIVE}{MOTOR}").replace("[[notification]]", caps);
+    let system = parse("plant.toml", &text).unwrap_or_else(|problems| panic!("{problems}"));
+    let may: Vec<bool> =
+        system.domains[0].caps.iter().map(|cap| cap.rights.contains(Rights::DESTROY)).collect();
+    assert_eq!(may, [false, true]);
 }
 
 #[test]

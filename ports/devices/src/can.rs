@@ -69,8 +69,8 @@ impl Device for Can {
 
     fn wake(&mut self, outside: &mut Outside) {
         self.arrives = None;
-        let Frame { id, len, data } = self.frame;
-        outside.send(Frame::new(id, &data[..len.into()]));
+        // Bytes behind its length are not sent.
+        outside.send(Frame::new(self.frame.id, self.frame.bytes()));
     }
 
     fn watches(&self) -> bool {

@@ -31,11 +31,12 @@ mod rng;
 mod tests;
 mod wire;
 
+pub use abi::device::can::Frame;
 pub use device::{Device, Outside};
 pub use fault::{Fault, What};
 pub use panel::{Panel, Setup, Wired};
 pub use parameters::Parameters;
-pub use plant::{Frame, Make, Plant, STEP};
+pub use plant::{Make, Plant, STEP};
 pub use rng::Rng;
 
 /// The kinds of devices, as manifests name them.

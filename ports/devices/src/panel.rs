@@ -41,6 +41,11 @@ pub struct Wired {
     pub faults: Vec<Fault>,
 }
 
+/// Lines of interrupts.
+const LINES: u8 = 32;
+/// Nanoseconds that a plant goes on for at once: an hour.
+const LONGEST: u64 = 3_600_000_000_000;
+
 struct Placed {
     device: Box<dyn Device>,
     wires: Vec<Wire>,
@@ -122,6 +127,9 @@ impl Panel {
 
     /// Time has come to this instant: all devices have done what they do until then.
     pub fn pass_to(&mut self, now: u64) {
+        // The plant stands still for what is longer.
+        let from = now.saturating_sub(LONGEST) / STEP * STEP;
+        self.stepped = self.stepped.max(from);
         loop {
             let own = |(index, one): (usize, &Placed)| Some((one.device.next()?, index));
             let first = self.placed.iter().enumerate().filter_map(own).min();
@@ -138,11 +146,13 @@ impl Panel {
         self.now = self.now.max(now);
     }
 
-    /// The next instant at which a device may come to ask for its interrupt.
+    /// The next instant at which a device may come to ask for its interrupt. One that asks already
+    /// has nothing more to say until its reason is taken away.
     pub fn next(&self) -> Option<u64> {
-        let watches = self.placed.iter().any(|one| one.device.watches());
+        let quiet = || self.placed.iter().map(|one| &one.device).filter(|device| !device.asks());
+        let watches = quiet().any(|device| device.watches());
         let step = watches.then(|| self.stepped.saturating_add(STEP));
-        let own = self.placed.iter().filter_map(|one| one.device.next());
+        let own = quiet().filter_map(|device| device.next());
         own.chain(step).min()
     }
 
@@ -233,6 +243,9 @@ impl Placed {
                 at.ok_or_else(|| format!("the plant has no wire `{name}`: {}", known.join(", ")));
             Ok(Wire::new(at?, faults, Rng::new(dice.next()), plant))
         };
+        if irq.is_some_and(|irq| irq >= LINES) {
+            return Err(format!("there are {LINES} lines of interrupts"));
+        }
         let wires = wires.iter().map(wire).collect::<Result<_, String>>()?;
         let loss = |fault: &Fault| {
             let What::Lost(one_in) = fault.what else { return None };

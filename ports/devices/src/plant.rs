@@ -1,6 +1,7 @@
 //! What is controlled.
 
 use crate::Parameters;
+use abi::device::can::Frame;
 
 /// Nanoseconds between two steps of a plant.
 pub const STEP: u64 = 50_000;
@@ -33,24 +34,3 @@ pub trait Plant {
 
 /// Makes a plant.
 pub type Make = fn(&Parameters) -> Result<Box<dyn Plant>, String>;
-
-/// A frame on a bus.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Frame {
-    /// 11 bits; the lower one goes first where two nodes send at once.
-    pub id: u16,
-    /// How many bytes of `data` it has, 8 at most.
-    pub len: u8,
-    /// What it says; zeros behind its length.
-    pub data: [u8; 8],
-}
-
-impl Frame {
-    /// A frame with these bytes, 8 at most.
-    pub fn new(id: u16, bytes: &[u8]) -> Frame {
-        let mut data = [0; 8];
-        let len = bytes.len().min(8);
-        data[..len].copy_from_slice(&bytes[..len]);
-        Frame { id, len: len as u8, data }
-    }
-}

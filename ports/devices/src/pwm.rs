@@ -1,7 +1,7 @@
 //! Pulses.
 
 use crate::{Device, Outside};
-use abi::device::pwm::{CONTROL, DUTY, ENDED, INTERRUPT, ON, PERIOD, SHORTEST, STATUS};
+use abi::device::pwm::{CONTROL, DUTY, ENDED, INTERRUPT, LONGEST, ON, PERIOD, SHORTEST, STATUS};
 
 /// Puts the part of the time for which it is on, 0 to 1, on its wire.
 pub struct Pwm {
@@ -9,7 +9,7 @@ pub struct Pwm {
     duty: u64,
     control: u64,
     ended: bool,
-    /// When this period ends, while it interrupts then.
+    /// When a period ends that is not told of yet, or has ended and is; while it interrupts.
     ends: Option<u64>,
 }
 
@@ -39,10 +39,18 @@ impl Device for Pwm {
 
     fn write(&mut self, register: usize, value: u64, outside: &mut Outside) {
         match register {
-            PERIOD => self.period = value.max(SHORTEST),
+            PERIOD => self.period = value.clamp(SHORTEST, LONGEST),
             DUTY => self.duty = value,
             CONTROL => self.control = value & (ON | INTERRUPT),
-            STATUS => self.ended &= value & ENDED == 0,
+            STATUS if self.ended && value & ENDED != 0 => {
+                self.ended = false;
+                // The first end that is still to come.
+                let next = |ends: u64| {
+                    let past = outside.now.saturating_sub(ends) / self.period;
+                    ends.checked_add((past + 1).checked_mul(self.period)?)
+                };
+                self.ends = self.ends.and_then(next);
+            }
             _ => return,
         }
         if self.control != ON | INTERRUPT {
@@ -60,11 +68,11 @@ impl Device for Pwm {
     }
 
     fn next(&self) -> Option<u64> {
-        self.ends
+        // Until the program has looked, further ends say nothing.
+        self.ends.filter(|_| !self.ended)
     }
 
-    fn wake(&mut self, outside: &mut Outside) {
+    fn wake(&mut self, _: &mut Outside) {
         self.ended = true;
-        self.ends = outside.now.checked_add(self.period);
     }
 }

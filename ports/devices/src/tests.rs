@@ -92,6 +92,19 @@ fn a_frame_takes_the_bus_for_its_bits() {
 }
 
 #[test]
+fn periods_lie_on_a_grid_however_late_they_are_looked_at() {
+    let mut panel = panel("loopback", vec![wired("pwm", &["a"], &[], &[])]);
+    panel.write(0, pwm::PERIOD, 1_000, 0);
+    panel.write(0, pwm::CONTROL, pwm::ON | pwm::INTERRUPT, 0);
+    assert_eq!(panel.next(), Some(1_000));
+    // Ten seconds of periods that nothing looks at are one.
+    panel.pass_to(10_000 * MS + 300);
+    assert_eq!((panel.lines(), panel.next()), (1 << 5, None));
+    panel.write(0, pwm::STATUS, pwm::ENDED, 10_000 * MS + 300);
+    assert_eq!((panel.lines(), panel.next()), (0, Some(10_000 * MS + 1_000)));
+}
+
+#[test]
 fn a_converter_measures_its_range() {
     let range = [("low", "-10"), ("high", "10")];
     let mut panel = panel("boiler", vec![wired("adc", &["temperature"], &range, &[])]);

@@ -51,7 +51,7 @@ impl Wire {
     /// How late it is now.
     fn delay(&self, now: u64) -> u64 {
         let late = |what| if let What::Late(by) = what { by } else { 0 };
-        self.wrong(now).map(late).sum()
+        self.wrong(now).map(late).fold(0, u64::saturating_add)
     }
 
     /// By how much it is wrong this time.
@@ -79,7 +79,12 @@ impl Wire {
         let value = value + self.noise(now);
         match self.delay(now) {
             0 => plant.set(self.at, value),
-            delay => self.coming.push_back((now.saturating_add(delay), value)),
+            delay => {
+                // What arrives within one step is the last of it.
+                let at = now.saturating_add(delay) / STEP * STEP;
+                self.coming.pop_back_if(|(other, _)| *other >= at);
+                self.coming.push_back((at, value));
+            }
         }
     }
 
@@ -96,7 +101,7 @@ impl Wire {
             What::Late(by) => (by / STEP) as usize,
             _ => 0,
         });
-        self.past.truncate(longest.sum());
+        self.past.truncate(longest.fold(0, usize::saturating_add));
         self.past.push_front(plant.get(self.at));
         if !self.is_stuck(now) {
             let back = (self.delay(now) / STEP) as usize;

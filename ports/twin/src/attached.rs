@@ -78,8 +78,8 @@ impl Hardware {
             return word.load(Relaxed);
         };
         let value = attached.panel.borrow_mut().read(at, register, meter::now());
-        self.look_at_devices();
         self.heed();
+        self.look_at_devices();
         value
     }
 
@@ -89,8 +89,8 @@ impl Hardware {
             return word.store(value, Relaxed);
         };
         attached.panel.borrow_mut().write(at, register, value, meter::now());
-        self.look_at_devices();
         self.heed();
+        self.look_at_devices();
     }
 
     /// Devices do what they do until now, and interrupt if they ask for that.
@@ -104,7 +104,7 @@ impl Hardware {
         if self.request(lines) {
             self.heed();
         }
-        if let Some(at) = first.device_at.get() {
+        if let Some(at) = first.due_idle() {
             self.rouse(first, at);
         }
     }

@@ -241,8 +241,13 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
         }
         match self.current() {
             Some(context) => self.proceed(context),
-            None => match self.twin.here().due() {
-                Some(at) => self.twin.stand(at, Stance::Free),
+            None => match self.twin.here().due_idle() {
+                Some(at) => {
+                    // A device may have it wait without end, in which nothing else is counted.
+                    let waits = self.twin.here().device_at.get() == Some(at);
+                    self.twin.entries.set(self.twin.entries.get() + u64::from(waits));
+                    self.twin.stand(at, Stance::Free);
+                }
                 None if G::SMP => self.twin.stand(NEVER, Stance::Free),
                 None => return Some(End::Stuck),
             },

@@ -137,9 +137,18 @@ impl Processor {
 
     /// The first instant at which an interrupt of its own is due.
     pub fn due(&self) -> Option<u64> {
-        let heeds = |at: &u64| self.armed.get().is_some() || *at <= self.heeds_until.get();
-        let device_at = self.device_at.get().filter(heeds);
-        let instants = [self.armed.get(), self.ipi_at.get(), self.sent_at.get(), device_at];
+        self.due_beside_devices().into_iter().chain(self.device_at.get()).min()
+    }
+
+    /// The same while it idles: where nothing else is due, devices are not waited for for ever.
+    pub fn due_idle(&self) -> Option<u64> {
+        let other = self.due_beside_devices();
+        let heeds = |at: &u64| other.is_some() || *at <= self.heeds_until.get();
+        other.into_iter().chain(self.device_at.get().filter(heeds)).min()
+    }
+
+    fn due_beside_devices(&self) -> Option<u64> {
+        let instants = [self.armed.get(), self.ipi_at.get(), self.sent_at.get()];
         instants.into_iter().flatten().min()
     }
 }

@@ -19,7 +19,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use twin_protocol::{Bytes, Run};
+use twin_protocol::Run;
 pub use twin_protocol::{End, Options, Outcome};
 
 /// A reference that outlives its type.
@@ -100,7 +100,7 @@ pub fn run(run: &Run) -> Outcome {
         let first = words[*word].load(Relaxed);
         if first == 0 {
             // The run ended before the memory was made.
-            return Bytes::default();
+            return Vec::new();
         }
         let pages = (first..first + bytes.next_multiple_of(PAGE)).step_by(PAGE as usize);
         let mut contents = Vec::with_capacity(bytes.next_multiple_of(PAGE) as usize);
@@ -108,12 +108,12 @@ pub fn run(run: &Run) -> Outcome {
             contents.extend_from_slice(&word.load(Relaxed).to_le_bytes());
         }
         contents.truncate(*bytes as usize);
-        Bytes(contents)
+        contents
     };
     let log = meter::log();
     let spelled = log[log.len().saturating_sub(options.spell)..].iter();
     Outcome {
-        memories: wanted.iter().map(read).collect(),
+        memories: wanted.iter().map(read).map(Vec::into).collect(),
         end,
         console: String::from_utf8_lossy(&twin.take_output()).into_owned(),
         time: meter::now(),

@@ -94,7 +94,7 @@ fn check(system: &str, args: &[(&str, &str)], kernel: &str) {
     let (ran, place) = run(&system, &name, kernel);
     let case = format!("{} under {kernel}", system.name);
     assert_eq!(ran.end, End::Done(0), "{case}: {}", ran.console);
-    let (words, _) = ran.memories[place].0.as_chunks::<8>();
+    let (words, _) = ran.memories[place].as_chunks::<8>();
     let words: Vec<u64> = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
     let events = words[WORD_EVENTS];
     assert!((100..words[WORD_CAPACITY]).contains(&events), "{case}: {events} events");
@@ -118,7 +118,7 @@ fn on_several(locking: &str, kernel: &str) -> (Traces, Vec<Vec<u64>>) {
     let name = system.add_trace(32 << 20, Keep::First);
     let (ran, place) = run(&system, &name, kernel);
     assert_eq!(ran.end, End::Done(0), "{locking}, {kernel}: {}", ran.console);
-    (Traces::decode(&ran.memories[place].0).expect("a trace"), ran.statistics)
+    (Traces::decode(&ran.memories[place]).expect("a trace"), ran.statistics)
 }
 
 /// Runs a system on the twin; where among its memories that of this name is.
@@ -205,7 +205,7 @@ fn messages_of_queued_senders_go_to_servers_of_the_endpoint_that_is_named() {
     let mut system = systems::load("complete").expect("the system exists");
     let memory = system.add_trace(24 << 20, Keep::First);
     let (ran, place) = run(&system, &memory, "strict-eager");
-    let bytes = &ran.memories[place].0;
+    let bytes = &ran.memories[place];
     let (trace, names) = (Trace::decode(bytes).expect("a trace"), super::names(&system));
     let lives = Lives::of(&trace, &names);
     let (mut waits, mut taken) = (HashMap::new(), 0);

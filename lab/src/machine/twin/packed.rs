@@ -7,7 +7,7 @@ use crate::machine::memory::WORD;
 use crate::machine::{Boot, Exit, Outcome, Platform};
 use abi::PAGE;
 use anyhow::Result;
-use twin_protocol::{Bytes, End, Options, Run};
+use twin_protocol::{End, Options, Run};
 
 /// A boot archive for the twin.
 pub struct Packed {
@@ -59,7 +59,7 @@ impl Packed {
 
     /// A run's outcome, as that of any machine.
     pub fn outcome(&self, ran: twin_protocol::Outcome, kernel: &str) -> Outcome {
-        let memories = ran.memories.into_iter().map(|Bytes(bytes)| bytes);
+        let memories = ran.memories.into_iter().map(|bytes| bytes.into_vec());
         let mut console = ran.console;
         let exit = match ran.end {
             End::Done(status) => Exit::Done(status),

@@ -42,7 +42,7 @@ impl Plant for Loopback {
 
     fn receive(&mut self, frame: Frame) {
         if self.frames.len() < MOST {
-            self.frames.push_back(Frame { id: (frame.id + 1) & 0x7ff, ..frame });
+            self.frames.push_back(Frame::new(frame.id + 1, frame.bytes()));
         }
     }
 

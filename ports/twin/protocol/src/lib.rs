@@ -5,13 +5,11 @@
 //! output, if that is asked for.
 #![forbid(unsafe_code)]
 
-mod bytes;
 mod frame;
 mod options;
 mod outcome;
 mod topology;
 
-pub use bytes::Bytes;
 pub use frame::{receive, send};
 pub use options::{Devices, Options, Scatter, Service, Transfers};
 pub use outcome::{Calls, Doing, End, Outcome, Sections};

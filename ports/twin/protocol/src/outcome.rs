@@ -1,8 +1,8 @@
 //! What is left of a run.
 
-use crate::Bytes;
 use abi::Status;
 use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
 use std::collections::BTreeMap;
 
 /// How a run ended.
@@ -78,7 +78,7 @@ pub struct Outcome {
     pub console: String,
     /// Contents of the memory objects that were asked for, in their order; one that was not made
     /// is empty.
-    pub memories: Vec<Bytes>,
+    pub memories: Vec<ByteBuf>,
     /// Virtual time at the end.
     pub time: u64,
     /// Entries into the kernel, and stretches of work.

@@ -2,6 +2,7 @@
 
 use super::Registers;
 use crate::Words;
+pub use abi::device::can::Frame;
 use abi::device::can::{
     CONTROL, DATA, ID, INTERRUPT, LEN, LOST, NEXT, RECEIVED, SEND, SEND_DATA, SEND_ID, SEND_LEN,
     SENDING, STATUS,
@@ -10,24 +11,6 @@ use abi::device::can::{
 /// Sends and receives frames.
 #[derive(Clone, Copy)]
 pub struct Can(Registers);
-
-/// A frame: 11 bits that say what it is about, and up to 8 bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Frame {
-    /// What it is about.
-    pub id: u16,
-    /// How many bytes it has.
-    pub len: u8,
-    /// The bytes; zeros behind its length.
-    pub data: [u8; 8],
-}
-
-impl Frame {
-    /// The bytes that it has.
-    pub fn bytes(&self) -> &[u8] {
-        &self.data[..usize::from(self.len).min(8)]
-    }
-}
 
 impl Can {
     /// The device whose registers are in some memory.
@@ -40,12 +23,10 @@ impl Can {
         if self.0.read(STATUS) & SENDING != 0 {
             return false;
         }
-        let mut data = [0; 8];
-        let len = bytes.len().min(8);
-        data[..len].copy_from_slice(&bytes[..len]);
-        self.0.write(SEND_ID, id.into());
-        self.0.write(SEND_LEN, len as u64);
-        self.0.write(SEND_DATA, u64::from_le_bytes(data));
+        let frame = Frame::new(id, bytes);
+        self.0.write(SEND_ID, frame.id.into());
+        self.0.write(SEND_LEN, frame.len.into());
+        self.0.write(SEND_DATA, u64::from_le_bytes(frame.data));
         self.0.write(CONTROL, self.0.read(CONTROL) | SEND);
         true
     }
