@@ -31,23 +31,26 @@ const SEVERAL: &str = "cross";
 pub fn jobs() -> Vec<Job> {
     let job = |name: &str, builds, kernels: &'static [&'static str]| {
         let name = format!("exact profiles agree with traces {name}");
-        let work = move |_: &mut Findings| kernels.iter().try_for_each(|kernel| agrees(kernel));
+        let agrees =
+            |kernel: &str| agree(kernel).with_context(|| format!("{SYSTEM} under {kernel}"));
+        let work = move |_: &mut Findings| {
+            kernels.iter().try_for_each(|kernel| in_a_trial(|| agrees(kernel)))
+        };
         Job::new(Group::Target, name, work).builds(builds).seconds(10.0)
     };
     let (machine, extra) = (EMULATOR.name(), Some(Extra::Trace));
     vec![
         job("under all kernels of an image", Builds::Image(machine, extra), &manifest::KERNELS),
         job("under tree", Builds::Tree(machine, extra), &[TREE]),
-        Job::new(Group::Target, "exact profiles tell CPUs apart", |_| apart())
+        Job::new(Group::Target, "exact profiles tell CPUs apart", |_| in_a_trial(apart))
             .builds(Builds::Image(machine, Some(Extra::SeveralTraced)))
             .seconds(4.0),
     ]
 }
 
-/// Whether it agrees, in one of some trials: runs of the emulator seldom differ from each other.
-fn agrees(kernel: &str) -> Result<()> {
-    let agree = || agree(kernel).with_context(|| format!("{SYSTEM} under {kernel}"));
-    (1..TRIALS).map(|_| agree()).find(Result::is_ok).unwrap_or_else(agree)
+/// Whether it holds in one of some trials: runs of the emulator seldom differ from each other.
+fn in_a_trial(holds: impl Fn() -> Result<()>) -> Result<()> {
+    (1..TRIALS).map(|_| holds()).find(Result::is_ok).unwrap_or_else(&holds)
 }
 
 /// Compares what is seen of a run with what the experiments measure of it, and one kernel's with
