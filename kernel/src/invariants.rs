@@ -14,11 +14,14 @@ use crate::object::memory::Frames;
 use crate::object::thread::{State, Wait, Waiting};
 use crate::object::{Domain, Endpoint, Pooled, Thread};
 use crate::pool::Pool;
-use crate::port::{Port, Space};
+use crate::port::{Context, Port, Space};
 use crate::send_queue::Heap;
+use crate::tree::NOTHING;
 use abi::PRIORITIES;
+use abi::call::RESTARTED;
 use abi::object::Resource;
 use core::sync::atomic::Ordering::Relaxed;
+use policies::tree::NodeId;
 
 /// Checks every invariant and panics with the first that does not hold.
 pub fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
@@ -32,6 +35,7 @@ pub fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
         trains::check(&checker);
     }
     checker.deadlines();
+    checker.changes();
     if !P::SMP {
         timer(machine.cpu);
     }
@@ -320,6 +324,21 @@ impl<P: Port> Checker<'_, '_, P> {
         let threads = live(&kernel.threads).filter(|at| self.all.open(*at).deadline.queued());
         let timers = live(&kernel.timers).filter(|at| self.all.open(*at).deadline.queued());
         assert!(found == threads.count() + timers.count(), "a deadline is in no queue");
+    }
+
+    /// What is to become more urgent does so by a call that its thread issues again.
+    fn changes(&self) {
+        let trees = &self.machine.kernel.trees;
+        for at in live(&self.machine.kernel.reservations) {
+            let node = NodeId(self.all.open(at).node.get());
+            let is_to_come = trees.exist() && trees.coming(node) != NOTHING;
+            if let Some(by) = trees.comes_by(node).filter(|_| is_to_come) {
+                let thread = self.all.open(by);
+                assert!(thread.changes.get() == Some(node), "a change of a thread that makes none");
+                let (number, _) = thread.context.call();
+                assert!(number & RESTARTED != 0, "a change of a call that has ended");
+            }
+        }
     }
 
     /// The lengths that are kept for trace and statistics.

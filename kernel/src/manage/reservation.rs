@@ -34,7 +34,7 @@ impl<P: Port> Manager<'_, P> {
         if !self.kernel.trees.exist() {
             return Err(Error::UnknownCall);
         }
-        match call {
+        let done = match call {
             Call::ReservationCreate => self.create_reservation(me, own, args),
             Call::ReservationSet => self.set_reservation(me, own, args),
             Call::ReservationJoin => self.join_reservation(me, own, args),
@@ -42,7 +42,11 @@ impl<P: Port> Manager<'_, P> {
             Call::ReservationInspect => self.inspect_reservation(own, args[0], args[1]),
             // Messages are not for here.
             _ => Err(Error::UnknownCall),
+        };
+        if !matches!(done, Ok(Done::Preempted)) {
+            self.end_change(me);
         }
+        done
     }
 
     fn node(&self, at: Ref<Reservation<P>>) -> NodeId {
@@ -134,11 +138,7 @@ impl<P: Port> Manager<'_, P> {
                 return Ok(Done::Preempted);
             }
         }
-        let changed = self.change_reservation(at, args[1], args[2], words);
-        if orders {
-            self.has_come(me, self.node(at));
-        }
-        changed.map(|()| Done::Nothing)
+        self.change_reservation(at, args[1], args[2], words).map(|()| Done::Nothing)
     }
 
     /// Whether no thread is to follow a change of waits any more.
@@ -174,11 +174,7 @@ impl<P: Port> Manager<'_, P> {
         if self.makes_room() || !in_time() {
             return Ok(Done::Preempted);
         }
-        let watched = self.monitor_reservation(at, monitor, bits, level);
-        if is_told_of_misses {
-            self.has_come(me, node);
-        }
-        watched.map(|()| Done::Nothing)
+        self.monitor_reservation(at, monitor, bits, level).map(|()| Done::Nothing)
     }
 
     /// Changes a [`Setting`] of a reservation. An error changes nothing.
@@ -279,9 +275,7 @@ impl<P: Port> Manager<'_, P> {
             return Ok(Done::Preempted);
         }
         let now = self.kernel.port.now();
-        let joined = self.tree(|tree| tree.join(node, above, share, now))?;
-        self.has_come(me, node);
-        joined.map_err(refused)?;
+        self.tree(|tree| tree.join(node, above, share, now))?.map_err(refused)?;
         self.leave_class(at);
         self.all.open(at).class.set(Some(class));
         self.all.open(class).inner.push_back(at);

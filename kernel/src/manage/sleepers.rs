@@ -19,8 +19,7 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// A node is about to be as urgent as this. Whether all deadlines in it are: else an interrupt
-    /// is pending, and the call that is issued again goes on where this has ended. Behind the
-    /// change [`Manager::has_come`] is due.
+    /// is pending, and the call that is issued again goes on where this has ended.
     pub(super) fn wakes_by(&self, me: Ref<Thread<P>>, node: NodeId, urgency: i16) -> bool {
         let trees = &self.kernel.trees;
         let place = trees.leaf(node.0);
@@ -29,7 +28,9 @@ impl<P: Port> Manager<'_, P> {
             if trees.urgency_of_instants(node) >= urgency {
                 return true;
             }
+            self.end_change(me);
             trees.set_coming(node, urgency, Some(me));
+            self.all.open(me).changes.set(Some(node));
             place.next.set(0);
         }
         while let Some(at) = self.kernel.threads.get(place.next.get()) {
@@ -43,10 +44,13 @@ impl<P: Port> Manager<'_, P> {
         trees.coming(node) >= urgency
     }
 
-    /// The change of a thread that was to come has been made, or refused. One of another thread is
-    /// still to come.
-    pub(super) fn has_come(&self, me: Ref<Thread<P>>, node: NodeId) {
-        if self.kernel.trees.comes_by(node) == Some(me) {
+    /// The call of a thread has ended, well or not: no change of its own is to come. One of another
+    /// thread still is.
+    pub(super) fn end_change(&self, me: Ref<Thread<P>>) {
+        if P::TREE
+            && let Some(node) = self.all.open(me).changes.take()
+            && self.kernel.trees.comes_by(node) == Some(me)
+        {
             self.kernel.trees.set_coming(node, NOTHING, None);
         }
     }

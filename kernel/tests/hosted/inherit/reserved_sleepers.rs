@@ -7,6 +7,7 @@ use crate::support::board::Board;
 use crate::support::context::Regs;
 use crate::support::host::{Event, Host};
 use crate::support::scene::{FREE, NOTIFICATION, ROOT, THREAD, TIMER, boot, receive, system};
+use abi::Error;
 use abi::call::{Call, Setting};
 use abi::reservation::{Budget, Policy, Server, Share, Timing};
 use kernel::port::Port;
@@ -112,29 +113,58 @@ fn a_leaf_is_watched() {
     board.check();
 }
 
-/// A change that was begun, and is not gone on with, leaves no thread as urgent as it would have.
-#[test]
-fn a_change_that_never_comes_makes_nothing_urgent() {
+/// How urgent the sleeper is.
+fn urgency(board: &Machine) -> i16 {
+    let at = board.machine.kernel.threads.get(SLEEPER).expect("it exists");
+    board.open(|all| board.machine.kernel.trees.urgency_of_sleeper(all, at))
+}
+
+/// A change that makes the sleeper more urgent is interrupted behind the first thread that it has
+/// looked at. The most urgent thread runs.
+fn begun() -> Machine {
     let board: Machine = boot(&[(1, 10), (1, 20), (1, 25)]);
     board.does(BESIDE, sleep(TICK));
     reserve(&board);
-    let urgency = || {
-        let at = board.machine.kernel.threads.get(SLEEPER).expect("it exists");
-        board.open(|all| board.machine.kernel.trees.urgency_of_sleeper(all, at))
-    };
-    assert_eq!(urgency(), 15);
-    // Interrupted behind the first thread that it has looked at.
+    assert_eq!(urgency(&board), 15);
     board.host.interrupt_after(1);
     board.call(set(LEAF, Setting::Monitor, (NOTIFICATION, [1, 0, 0, 0])));
     assert!(board.regs.get().again, "it is to be issued again");
-    assert_eq!(urgency(), 20);
+    assert_eq!(urgency(&board), 20);
     board.wait(TICK);
+    board
+}
+
+/// A change that was begun, and is not gone on with, leaves no thread as urgent as it would have.
+#[test]
+fn a_change_that_never_comes_makes_nothing_urgent() {
+    let board = begun();
     board.succeeds(BESIDE, system(Call::ThreadSuspend, &[THREAD + u64::from(RUNS)]));
-    assert_eq!(urgency(), 15);
+    assert_eq!(urgency(&board), 15);
     board.succeeds(BESIDE, system(Call::ThreadResume, &[THREAD + u64::from(RUNS)]));
     board.does(BESIDE, sleep(10 * TICK));
     board.sees(RUNS, Ok(()));
-    assert_eq!(urgency(), 20);
+    assert_eq!(urgency(&board), 20);
+}
+
+#[test]
+fn a_change_that_fails_makes_nothing_urgent() {
+    let board = begun();
+    board.succeeds(BESIDE, system(Call::CapDelete, &[NOTIFICATION]));
+    board.does(BESIDE, sleep(10 * TICK));
+    board.sees(RUNS, Err(Error::NoCapability));
+    assert_eq!(urgency(&board), 15);
+    board.check();
+}
+
+#[test]
+fn a_change_of_a_thread_that_is_sent_elsewhere_makes_nothing_urgent() {
+    let board = begun();
+    let thread = THREAD + u64::from(RUNS);
+    board.succeeds(BESIDE, system(Call::ThreadSuspend, &[thread]));
+    board.succeeds(BESIDE, system(Call::ThreadExchange, &[thread, 0, 0, 0, 0, 0]));
+    board.succeeds(BESIDE, system(Call::ThreadResume, &[thread]));
+    assert_eq!(urgency(&board), 15);
+    board.check();
 }
 
 /// So is a timer that a thread on a leaf has set; and whom it signals has a job released by it.
