@@ -7,9 +7,10 @@ use fs_err as fs;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
+use walkdir::WalkDir;
 
-/// The folders with pages, from the root.
-const FOLDERS: [&str; 3] = ["", "docs", "docs/design"];
+/// The folder with pages that have others in them; further ones stand at the root.
+const FOLDER: &str = "docs";
 /// Files that the book has and that are no pages.
 pub const LICENCES: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
 /// The book's table of contents.
@@ -37,12 +38,11 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
 /// All pages, from the root.
 pub fn files(root: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    for folder in FOLDERS {
-        for entry in fs::read_dir(root.join(folder))? {
-            let path = Path::new(folder).join(entry?.file_name());
-            if path.extension().is_some_and(|extension| extension == "md") {
-                found.push(path);
-            }
+    let entries = WalkDir::new(root).max_depth(1).into_iter();
+    for entry in entries.chain(WalkDir::new(root.join(FOLDER))) {
+        let path = entry?.into_path();
+        if path.is_file() && path.extension().is_some_and(|extension| extension == "md") {
+            found.push(path.strip_prefix(root)?.to_path_buf());
         }
     }
     found.sort();

@@ -14,6 +14,7 @@ mod places;
 mod reach;
 mod source;
 mod unsafety;
+mod wording;
 
 use crate::workspace;
 use anyhow::Result;
@@ -57,6 +58,7 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
     findings.extend(dependencies::check(&metadata));
     findings.extend(packages::check(&metadata));
     findings.extend(links::check(root)?);
+    findings.extend(wording::check(root)?);
     findings.extend(reach::check(&sources, &roots));
     findings.extend(unsafety::check_roots(&sources, &roots));
     findings.extend(header::check(root)?);

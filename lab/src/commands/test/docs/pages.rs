@@ -10,6 +10,7 @@ use crate::commands::lab;
 use crate::commands::test::findings::{Findings, nothing_of};
 use crate::commands::test::job::{Class, Job};
 use crate::scoreboard::Recorded;
+use crate::tidy::links;
 use crate::workspace;
 use anyhow::{Result, anyhow};
 use clap::Parser;
@@ -22,6 +23,8 @@ const KNOWN: [&str; 10] = [
     "deep", "alone", "copy", "status", "numbers", "file", "run by", "not run", "figures", "by hand",
 ];
 
+/// What changed, which was true at its time.
+const HISTORY: &str = "CHANGELOG.md";
 /// Where the design notes are.
 const DESIGN: &str = "docs/design";
 
@@ -42,20 +45,9 @@ pub struct Left {
 
 /// Every page that is for readers.
 fn all() -> Result<Vec<Page>> {
-    let mut names: Vec<String> =
-        ["README.md", "ARCHITECTURE.md", "CAVEATS.md", "CONTRIBUTING.md", "SECURITY.md"]
-            .map(String::from)
-            .into();
-    for folder in ["docs", DESIGN] {
-        let mut found = Vec::new();
-        for entry in fs::read_dir(workspace::root().join(folder))? {
-            let name = entry?.file_name().to_string_lossy().into_owned();
-            found.extend(name.ends_with(".md").then(|| format!("{folder}/{name}")));
-        }
-        found.sort();
-        names.extend(found);
-    }
-    names.into_iter().map(load).collect()
+    let pages = links::files(workspace::root())?;
+    let names = pages.iter().map(|page| page.to_string_lossy().into_owned());
+    names.filter(|name| name != HISTORY).map(load).collect()
 }
 
 fn load(name: String) -> Result<Page> {
