@@ -218,7 +218,11 @@ pub enum Command {
     /// Make a book of all pages, with search, for a browser.
     Book,
     /// Check the project's own rules: dependencies, limits, unsafe code, dead files.
-    Tidy,
+    Tidy {
+        /// Print the page of all commands instead, as docs/commands.md is to have it.
+        #[arg(long)]
+        commands: bool,
+    },
     /// List the tools that are needed, their versions, and how to get what is missing.
     Doctor,
 }
@@ -257,9 +261,9 @@ pub struct Run {
     /// What guards the kernel; the manifest's by default: none on one CPU, big on several.
     #[arg(long, value_name = "L", value_parser = lockings())]
     pub locking: Option<String>,
-    /// On the twin: what a line of memory costs that comes from another CPU: a machine by its
-    /// name in docs/twin.md, or figures: 2x14,115,218,185,265 for 2 sockets of 14 CPUs, within
-    /// and across sockets, from memory within and across; without it nothing.
+    /// On the twin: what a cache line costs that comes from another CPU; nothing by default. It is
+    /// a machine by its name in docs/twin.md, or figures. For instance 2x14,115,218,185,265 are 2
+    /// sockets of 14 CPUs, within and across sockets, from memory within and across.
     #[arg(long, value_name = "T", value_parser = twin_protocol::Topology::parse)]
     pub topology: Option<twin_protocol::Topology>,
     /// Boot a kernel that keeps statistics.
@@ -467,7 +471,8 @@ pub enum Lab {
 /// What to show of the scoreboard.
 #[derive(Debug, Args)]
 pub struct Claims {
-    /// Only these claims, such as S0-C05, with all evidence; without any, all of them.
+    /// Only these claims, by the identities that the list shows, with all evidence; without any,
+    /// all of them.
     #[arg(value_name = "ID")]
     pub ids: Vec<String>,
     /// Only this machine.

@@ -22,7 +22,7 @@ fn about_giusto(command: &Command) -> Option<&'static str> {
         Command::Demo => "`demo`",
         Command::Book => "`book`",
         Command::Sdk(_) => "`sdk`",
-        Command::Tidy => "`tidy`",
+        Command::Tidy { .. } => "`tidy`",
         Command::Test(asked) if !test::is_of_systems(asked) => "`test` without a system's folder",
         Command::Lab(Lab::Claims(_)) => "`lab claims`",
         Command::Lab(Lab::Run(run)) if run.all => "`lab run --all`",

@@ -58,7 +58,7 @@ pub fn execute(cli: &Cli) -> Result<Verdict> {
         Command::Twin(twin) => twin::twin(twin, cli.json),
         Command::Test(test) => test::test(test, cli.json),
         Command::Book => book::book(cli.json),
-        Command::Tidy => tidy::tidy(cli.json),
+        Command::Tidy { commands } => tidy::tidy(*commands, cli.json),
         Command::Doctor => doctor::doctor(cli.json),
     }
 }

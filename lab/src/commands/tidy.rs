@@ -8,8 +8,16 @@ use crate::{tidy, workspace};
 use anyhow::Result;
 use serde_json::json;
 
-/// Checks the work tree.
-pub fn tidy(as_json: bool) -> Result<Verdict> {
+/// Checks the work tree, or prints the page of all commands.
+pub fn tidy(commands: bool, as_json: bool) -> Result<Verdict> {
+    if commands {
+        let page = tidy::commands::page()?;
+        match as_json {
+            true => print_json(&json!({"path": tidy::commands::PATH, "text": page})),
+            false => output::line(page.trim_end()),
+        }
+        return Ok(Verdict::Held);
+    }
     let step = Step::start("checking the work tree");
     let findings = tidy::check(workspace::root())?;
     drop(step);

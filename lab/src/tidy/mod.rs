@@ -3,6 +3,7 @@
 
 mod architecture;
 mod c;
+pub mod commands;
 mod dependencies;
 mod ends;
 pub mod header;
@@ -63,6 +64,7 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
     findings.extend(unsafety::check_roots(&sources, &roots));
     findings.extend(header::check(root)?);
     findings.extend(c::check(root)?);
+    findings.extend(commands::check(root)?);
     findings.extend(ends::check(root)?);
     let order = modules::Order::read(root)?;
     for source in &sources {
