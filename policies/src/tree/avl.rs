@@ -178,7 +178,7 @@ fn rebalance<N, O: Order<N>>(nodes: &mut [N], mut root: u32, mut at: u32, mut le
 /// Adds a node, which is in no set of this kind, behind those of the same key; returns the root.
 pub fn insert<N, O: Order<N>>(nodes: &mut [N], root: u32, at: u32) -> u32 {
     debug_assert!(!links::<N, O>(nodes, at).is_in(), "a node joins a set twice");
-    let key = (O::key(&nodes[at as usize]), O::rank(&nodes[at as usize]));
+    let key = place::<N, O>(nodes, at);
     let (mut up, mut here, mut is_left) = (NIL, root, false);
     while here != NIL {
         let node = &nodes[here as usize];
@@ -228,6 +228,52 @@ pub fn remove<N, O: Order<N>>(nodes: &mut [N], root: u32, at: u32) -> u32 {
     rebalance::<N, O>(nodes, root, start, least)
 }
 
+/// Changes a node, its key, rank and value perhaps, and puts it where it then belongs in a set,
+/// behind those of the same key, or takes it out. Where it stays between its neighbours, no link
+/// changes. Returns the root.
+#[inline(always)]
+pub fn change<N, O: Order<N>>(
+    nodes: &mut [N],
+    root: u32,
+    at: u32,
+    is_in: bool,
+    change: impl FnOnce(&mut N),
+) -> u32 {
+    if !links::<N, O>(nodes, at).is_in() || !is_in {
+        let was_in = links::<N, O>(nodes, at).is_in();
+        let root = if was_in { remove::<N, O>(nodes, root, at) } else { root };
+        change(&mut nodes[at as usize]);
+        return if is_in { insert::<N, O>(nodes, root, at) } else { root };
+    }
+    let old = place::<N, O>(nodes, at);
+    change(&mut nodes[at as usize]);
+    move_from::<N, O>(nodes, root, at, old)
+}
+
+/// What a node goes by.
+#[inline(always)]
+fn place<N, O: Order<N>>(nodes: &[N], at: u32) -> (O::Key, u64) {
+    let node = &nodes[at as usize];
+    (O::key(node), O::rank(node))
+}
+
+/// Puts a node of a set, which went by something else before, where it belongs; returns the root.
+fn move_from<N, O: Order<N>>(nodes: &mut [N], root: u32, at: u32, old: (O::Key, u64)) -> u32 {
+    let new = place::<N, O>(nodes, at);
+    let stays = if new >= old {
+        let next = next::<N, O>(nodes, at);
+        next == NIL || new < place::<N, O>(nodes, next)
+    } else {
+        let before = before::<N, O>(nodes, at);
+        before == NIL || place::<N, O>(nodes, before) <= new
+    };
+    if !stays {
+        let root = remove::<N, O>(nodes, root, at);
+        return insert::<N, O>(nodes, root, at);
+    }
+    if O::VALUED { rebalance::<N, O>(nodes, root, at, NIL) } else { root }
+}
+
 #[inline(always)]
 fn leftmost<N, O: Order<N>>(nodes: &[N], mut at: u32) -> u32 {
     while links::<N, O>(nodes, at).left != NIL {
@@ -259,6 +305,20 @@ pub fn next<N, O: Order<N>>(nodes: &[N], at: u32) -> u32 {
     }
     let (mut below, mut here) = (at, links::<N, O>(nodes, at).up);
     while here != NIL && links::<N, O>(nodes, here).right == below {
+        below = here;
+        here = links::<N, O>(nodes, here).up;
+    }
+    here
+}
+
+/// The node before a node, or [`NIL`]. O(log n).
+fn before<N, O: Order<N>>(nodes: &[N], at: u32) -> u32 {
+    let left = links::<N, O>(nodes, at).left;
+    if left != NIL {
+        return last::<N, O>(nodes, left);
+    }
+    let (mut below, mut here) = (at, links::<N, O>(nodes, at).up);
+    while here != NIL && links::<N, O>(nodes, here).left == below {
         below = here;
         here = links::<N, O>(nodes, here).up;
     }
@@ -379,14 +439,23 @@ mod tests {
     proptest! {
         #[test]
         fn agrees_with_a_sorted_set(
-            steps in prop::collection::vec((0usize..60, 0u64..40, 0u64..30), 1..300),
+            steps in prop::collection::vec(
+                (0usize..60, 0u64..40, 0u64..30, prop::bool::ANY),
+                1..300,
+            ),
             limit in 0u64..40,
         ) {
             let mut items = vec![Item { links: Links::OUT, key: (0, 0), value: 0 }; 60];
             let (mut root, mut model) = (NIL, BTreeSet::new());
-            for (order, (index, key, value)) in steps.into_iter().enumerate() {
+            for (order, (index, key, value, changes)) in steps.into_iter().enumerate() {
                 let at = index as u32;
-                if items[index].links.is_in() {
+                if items[index].links.is_in() && changes {
+                    model.remove(&(items[index].key, at));
+                    root = change::<Item, ByKey>(&mut items, root, at, true, |item| {
+                        (item.key, item.value) = ((key, order as u64), value);
+                    });
+                    model.insert((items[index].key, at));
+                } else if items[index].links.is_in() {
                     root = remove::<Item, ByKey>(&mut items, root, at);
                     model.remove(&(items[index].key, at));
                 } else {

@@ -33,15 +33,9 @@ impl Tree<'_> {
 
     fn set_miss(&mut self, at: u32, (instant, level): (u64, u16)) {
         let cpu = self.home_of(at);
-        let mut misses = self.cpus[cpu].misses;
-        if self.nodes[at as usize].miss.is_in() {
-            misses = avl::remove::<Node, ByMiss>(self.nodes, misses, at);
-        }
-        let node = &mut self.nodes[at as usize];
-        (node.miss_at, node.miss_level) = (instant, level);
-        if instant != NEVER {
-            misses = avl::insert::<Node, ByMiss>(self.nodes, misses, at);
-        }
+        let set = |node: &mut Node| (node.miss_at, node.miss_level) = (instant, level);
+        let (is_in, misses) = (instant != NEVER, self.cpus[cpu].misses);
+        let misses = avl::change::<Node, ByMiss>(self.nodes, misses, at, is_in, set);
         self.cpus[cpu].misses = misses;
     }
 
@@ -55,8 +49,7 @@ impl Tree<'_> {
     /// not see its instants until [`Tree::show`].
     pub(super) fn hide(&mut self, at: u32) {
         let class = self.nodes[at as usize].parent;
-        self.take_event(class, at);
-        self.nodes[at as usize].event_at = NEVER;
+        self.set_event(class, at, NEVER);
         self.plan(class);
     }
 
@@ -100,20 +93,22 @@ impl Tree<'_> {
             if next == self.nodes[at as usize].event_at {
                 return;
             }
-            self.take_event(class, at);
-            self.nodes[at as usize].event_at = next;
-            if next != NEVER {
-                let events = self.nodes[class as usize].events;
-                let events = match self.policy_of(class) {
-                    Some(Policy::FixedPriority) => {
-                        avl::insert::<Node, ByUrgency>(self.nodes, events, at)
-                    }
-                    _ => avl::insert::<Node, ByEvent>(self.nodes, events, at),
-                };
-                self.nodes[class as usize].events = events;
-            }
+            self.set_event(class, at, next);
             at = class;
         }
+    }
+
+    /// Its class sees this instant of a child, or none.
+    fn set_event(&mut self, class: u32, at: u32, instant: u64) {
+        let (is_in, events) = (instant != NEVER, self.nodes[class as usize].events);
+        let set = |node: &mut Node| node.event_at = instant;
+        let events = match self.policy_of(class) {
+            Some(Policy::FixedPriority) => {
+                avl::change::<Node, ByUrgency>(self.nodes, events, at, is_in, set)
+            }
+            _ => avl::change::<Node, ByEvent>(self.nodes, events, at, is_in, set),
+        };
+        self.nodes[class as usize].events = events;
     }
 
     /// Whether that has come.
@@ -126,18 +121,6 @@ impl Tree<'_> {
     /// Since when a class has a choice, by what waits in it or is ready there since an instant.
     pub(super) fn first_choice(&self, class: u32, ready: u64) -> u64 {
         self.first_event(class, NEVER).1.min(ready)
-    }
-
-    fn take_event(&mut self, class: u32, at: u32) {
-        if !self.nodes[at as usize].event.is_in() {
-            return;
-        }
-        let events = self.nodes[class as usize].events;
-        let events = match self.policy_of(class) {
-            Some(Policy::FixedPriority) => avl::remove::<Node, ByUrgency>(self.nodes, events, at),
-            _ => avl::remove::<Node, ByEvent>(self.nodes, events, at),
-        };
-        self.nodes[class as usize].events = events;
     }
 
     /// Of a class's children of this rank and more urgent ones, in a class of time partitions of

@@ -272,9 +272,11 @@ impl Tree<'_> {
         let part = node.fair.guaranteed_part(time, now, beyond);
         if part > 0 && node.fair.eligible.is_in() {
             let top = self.top_of(parent);
-            self.leave_waiting(top, at);
-            self.nodes[at as usize].fair.charge_guaranteed(part, quantum);
-            self.join_waiting(top, at);
+            let waiting = self.nodes[top as usize].fair.waiting;
+            let waiting = avl::change::<Node, ByEligible>(self.nodes, waiting, at, true, |node| {
+                node.fair.charge_guaranteed(part, quantum);
+            });
+            self.nodes[top as usize].fair.waiting = waiting;
         } else if part > 0 {
             node.fair.charge_guaranteed(part, quantum);
         }
@@ -477,25 +479,28 @@ impl Tree<'_> {
 
     /// Puts a node that is queued at the place of another key.
     fn set_key(&mut self, at: u32, key: u128) {
-        let node = &self.nodes[at as usize];
-        if node.key == key || !node.is_queued() {
-            return;
+        if self.nodes[at as usize].key != key {
+            self.replace(at, |node| node.key = key);
         }
-        let class = node.parent;
-        self.remove(class, at);
-        self.nodes[at as usize].key = key;
-        self.insert(class, at);
     }
 
     /// Puts a node that is queued behind its equals.
     fn move_back(&mut self, at: u32) {
-        if !self.nodes[at as usize].is_queued() {
+        let sequence = self.next_place();
+        self.replace(at, |node| node.sequence = sequence);
+    }
+
+    /// Changes what a node that is queued goes by.
+    #[inline(always)]
+    fn replace(&mut self, at: u32, change: impl FnOnce(&mut Node)) {
+        let node = &self.nodes[at as usize];
+        if !node.is_queued() {
             return;
         }
-        let class = self.nodes[at as usize].parent;
-        self.remove(class, at);
-        self.nodes[at as usize].sequence = self.next_place();
-        self.insert(class, at);
+        let class = node.parent;
+        let queue = self.nodes[class as usize].queue;
+        let queue = avl::change::<Node, ByKey>(self.nodes, queue, at, true, change);
+        self.nodes[class as usize].queue = queue;
     }
 
     /// A child of a class of earliest deadlines goes to the place of the deadline that it has now.
