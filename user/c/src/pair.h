@@ -1,6 +1,6 @@
 /*
  * The two words of a mutex or condition, which are one atomic word of 64 bits: the first in its low
- * half. docs/futexes.md says what they hold.
+ * half. docs/mutexes.md says what they hold.
  */
 #ifndef GIUSTO_PAIR_H
 #define GIUSTO_PAIR_H

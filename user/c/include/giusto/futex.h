@@ -1,6 +1,6 @@
 /**
  * The calls that mutexes and conditions are made of: docs/system-calls.md says what each needs, and
- * docs/futexes.md what the two words of each hold. `pthread.h` has mutexes and conditions.
+ * docs/mutexes.md what the two words of each hold. `pthread.h` has mutexes and conditions.
  */
 #ifndef GIUSTO_FUTEX_H
 #define GIUSTO_FUTEX_H

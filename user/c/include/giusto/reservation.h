@@ -1,6 +1,7 @@
 /**
- * Reservations of CPU time, under the kernel `tree` (docs/tree.md): leaves that threads run on, and
- * classes that divide what they have. Times are in nanoseconds, slopes in millionths of the CPU.
+ * Reservations of CPU time, under the kernel `tree` (docs/reservations.md): leaves that threads run
+ * on, and classes that divide what they have. Times are in nanoseconds, slopes in millionths of the
+ * CPU.
  * Other kernels answer each call with `GIUSTO_ERROR_UNKNOWN_CALL`.
  */
 #ifndef GIUSTO_RESERVATION_H
