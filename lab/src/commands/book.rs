@@ -3,7 +3,7 @@
 use super::print_json;
 use crate::failure::{Verdict, usage};
 use crate::progress::Step;
-use crate::tidy::links::{self, CONTENTS, LICENCES};
+use crate::tidy::links::{self, CONTENTS, LICENCES, PAGES};
 use crate::{output, workspace};
 use anyhow::{Result, ensure};
 use fs_err as fs;
@@ -27,6 +27,11 @@ no-section-label = true
 
 /// What mdBook makes beside the pages: its links are those of other places.
 const WITHOUT_PLACE: [&str; 3] = ["404.html", "print.html", "toc.html"];
+
+/// How the names of pictures in the folder of pages end.
+const PICTURE: &str = "svg";
+/// What a page names files by.
+const NAMING: [&str; 2] = ["href=\"", "src=\""];
 
 /// Makes the book.
 pub fn book(as_json: bool) -> Result<Verdict> {
@@ -65,6 +70,14 @@ fn stage(root: &Path, folder: &Path) -> Result<()> {
     for file in LICENCES {
         fs::copy(root.join(file), source.join(file))?;
     }
+    for entry in WalkDir::new(root.join(PAGES)) {
+        let entry = entry?;
+        if entry.path().extension().is_some_and(|extension| extension == PICTURE) {
+            let to = source.join(entry.path().strip_prefix(root)?);
+            fs::create_dir_all(to.parent().expect("a picture lies in a folder"))?;
+            fs::copy(entry.path(), to)?;
+        }
+    }
     let contents = fs::read_to_string(root.join(CONTENTS))?;
     fs::remove_file(source.join(CONTENTS))?;
     fs::write(source.join("SUMMARY.md"), from_root(&contents))?;
@@ -82,8 +95,8 @@ fn of_book(page: &str) -> String {
     named("README", &named("SUMMARY", page))
 }
 
-/// The links within the pages that were made whose files are not there. The page that holds all
-/// others has no place of its own.
+/// The links and pictures within the pages that were made whose files are not there. The page that
+/// holds all others has no place of its own.
 fn dead_links(html: &Path) -> Result<Vec<String>> {
     let mut dead = Vec::new();
     for entry in WalkDir::new(html).sort_by_file_name() {
@@ -93,7 +106,8 @@ fn dead_links(html: &Path) -> Result<Vec<String>> {
             continue;
         }
         let text = fs::read_to_string(path)?;
-        for link in text.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+        let named = NAMING.iter().flat_map(|naming| text.split(naming).skip(1));
+        for link in named.filter_map(|rest| rest.split('"').next()) {
             let file = link.split('#').next().unwrap_or_default();
             let folder = path.parent().unwrap_or(html);
             if !file.is_empty() && !file.contains(':') && !folder.join(file).exists() {
@@ -131,13 +145,15 @@ mod tests {
     #[test]
     fn a_link_that_leads_nowhere_is_found() {
         let folder = tempfile::tempdir().unwrap();
-        let page = "<a href=\"b.html#x\"><a href=\"https://x.y\"><a href=\"#z\"><a href=\"d/\">";
+        let page = "<a href=\"b.html#x\"><a href=\"https://x.y\"><a href=\"#z\"><a href=\"d/\">\
+                    <img src=\"e.svg\">";
         let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
         fs::create_dir(folder.path().join("d")).unwrap();
         write("a.html", page);
         write("print.html", "<a href=\"nowhere.html\">");
-        assert_eq!(dead_links(folder.path()).unwrap(), ["a.html: b.html#x"]);
-        write("b.html", "");
+        let dead = ["a.html: b.html#x", "a.html: e.svg"];
+        assert_eq!(dead_links(folder.path()).unwrap(), dead);
+        ["b.html", "e.svg"].iter().for_each(|name| write(name, ""));
         assert!(dead_links(folder.path()).unwrap().is_empty());
     }
 

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use walkdir::WalkDir;
 
 /// The folder with pages that have others in them; further ones stand at the root.
-const FOLDER: &str = "docs";
+pub const PAGES: &str = "docs";
 /// Files that the book has and that are no pages.
 pub const LICENCES: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
 /// The book's table of contents.
@@ -39,7 +39,7 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
 pub fn files(root: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let entries = WalkDir::new(root).max_depth(1).into_iter();
-    for entry in entries.chain(WalkDir::new(root.join(FOLDER))) {
+    for entry in entries.chain(WalkDir::new(root.join(PAGES))) {
         let path = entry?.into_path();
         if path.is_file() && path.extension().is_some_and(|extension| extension == "md") {
             found.push(path.strip_prefix(root)?.to_path_buf());
