@@ -236,6 +236,9 @@ pub struct Check {
     /// What the kernel costs, as `trace SYSTEM --overheads --json` has written it.
     #[arg(long, value_name = "FILE")]
     pub overheads: Option<PathBuf>,
+    /// Show all tables.
+    #[arg(long)]
+    pub verbose: bool,
 }
 
 /// How to boot a system.

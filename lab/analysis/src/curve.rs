@@ -258,10 +258,10 @@ mod tests {
         let concave = curve(90 * PERCENT, 10 * ms, 10 * PERCENT);
         assert_eq!(ServiceCurve::WHOLE.admit(&[convex, concave]), None);
         let excess = ServiceCurve::WHOLE.admit(&[concave, concave]).unwrap();
-        assert_eq!(excess.to_string(), "demand 18 ms by 10 ms, supply 10 ms");
+        assert_eq!(excess.to_string(), "demand 18ms by 10ms, supply 10ms");
         let flat = ServiceCurve::rate(60 * PERCENT).unwrap();
         let excess = ServiceCurve::WHOLE.admit(&[flat, flat]).unwrap();
-        assert_eq!(excess.to_string(), "demand 1.2 s by 1 s, supply 1 s");
+        assert_eq!(excess.to_string(), "demand 1.2s by 1s, supply 1s");
     }
 
     #[test]

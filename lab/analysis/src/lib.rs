@@ -28,6 +28,7 @@ pub use random::Random;
 pub use steps::{Limits, Steps};
 pub use supply::{Supply, Window};
 pub use task::{Reservation, Stream, Task, Workload};
+pub use text::time;
 pub use tree::{Tree, analyse};
 pub use verdict::{Bound, Excess, Verdict};
 

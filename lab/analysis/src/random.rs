@@ -39,6 +39,11 @@ impl Random {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
+    /// An exponentially distributed time: -mean ln U with U above 0 and at most 1.
+    pub fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * (1.0 - self.uniform()).ln()
+    }
+
     /// Uniform, at least 0 and below `most`; 0 if that is 0. Off by less than `most` in 2^64.
     pub fn below(&mut self, most: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(most)) >> 64) as u64
@@ -62,6 +67,17 @@ mod tests {
             0x6061_21f8_e391_9196,
         ];
         assert_eq!(expected.map(|_| random.next()), expected);
+    }
+
+    #[test]
+    fn exponential_times_have_their_moments() {
+        let mut random = Random::of(1);
+        let times: Vec<f64> = (0..200_000).map(|_| random.exponential(358.0)).collect();
+        let mean = times.iter().sum::<f64>() / times.len() as f64;
+        let square = times.iter().map(|time| time * time).sum::<f64>() / times.len() as f64;
+        assert!((mean / 358.0 - 1.0).abs() < 0.01, "{mean}");
+        assert!((square / (2.0 * 358.0 * 358.0) - 1.0).abs() < 0.03, "{square}");
+        assert!(times.iter().all(|time| *time >= 0.0 && time.is_finite()));
     }
 
     #[test]

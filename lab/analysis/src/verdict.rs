@@ -20,7 +20,7 @@ pub struct Excess {
 impl fmt::Display for Excess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Excess { instant, demand, supply, .. } = self;
-        let [instant, supply] = [*instant, *supply].map(|value| time(value.into()));
+        let [instant, supply] = [*instant, *supply].map(time);
         write!(f, "demand {} by {instant}, supply {supply}", time(*demand))
     }
 }
@@ -110,11 +110,11 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Verdict::Fits { bound, slack } => {
-                let [bound, slack] = [*bound, *slack].map(|value| time(value.into()));
+                let [bound, slack] = [*bound, *slack].map(time);
                 write!(f, "fits: response at most {bound}, slack {slack}")
             }
             Verdict::Late { bound, excess } => {
-                write!(f, "late: response up to {}; {excess}", time((*bound).into()))
+                write!(f, "late: response up to {}; {excess}", time(*bound))
             }
             Verdict::Unbounded => {
                 f.write_str("late: in the long run more is demanded than supplied")
@@ -125,7 +125,7 @@ impl fmt::Display for Verdict {
             }
             Verdict::Unprotected { why } => write!(f, "without a bound: {why}"),
             Verdict::Short { budget, needs } => {
-                let [budget, needs] = [*budget, *needs].map(|value| time(value.into()));
+                let [budget, needs] = [*budget, *needs].map(time);
                 write!(f, "without a bound: a job needs a budget of {needs}, and has {budget}")
             }
             Verdict::NoGuarantee => f.write_str("without a guarantee"),

@@ -142,18 +142,7 @@ impl System {
     fn make_room(&mut self, place: usize) {
         let moved = |index: usize| if index < place { index } else { index + 1 };
         self.supervisor = self.supervisor.map(moved);
-        for domain in &mut self.domains {
-            for cap in &mut domain.caps {
-                cap.target = match cap.target {
-                    Target::Domain(index) => Target::Domain(moved(index)),
-                    Target::Thread(index) => Target::Thread(moved(index)),
-                    other => other,
-                };
-            }
-            let restart = domain.restart.as_mut();
-            let depends = restart.into_iter().flat_map(|restart| &mut restart.depends);
-            depends.for_each(|index| *index = moved(*index));
-        }
+        self.domains.iter_mut().for_each(|domain| domain.renumber(moved));
     }
 
     /// A reservation for the program alone, so that it runs while others use up theirs.

@@ -81,12 +81,17 @@ impl Source {
         self.problem_of(self.key(span).unwrap_or_default(), span, message.into(), help.into())
     }
 
+    /// The line of a place, from 1.
+    pub fn line(&self, span: &Span) -> u32 {
+        1 + self.text[..span.start].matches('\n').count() as u32
+    }
+
     fn problem_of(&self, key: String, span: &Span, message: String, help: String) -> Problem {
         let before = &self.text[..span.start];
         let begin = before.rfind('\n').map_or(0, |newline| newline + 1);
         Problem {
             file: self.name.clone(),
-            line: 1 + before.matches('\n').count() as u32,
+            line: self.line(span),
             column: 1 + before[begin..].chars().count() as u32,
             key,
             message,

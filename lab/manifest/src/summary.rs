@@ -4,8 +4,6 @@ mod tree;
 
 pub use tree::spell_curve;
 
-use std::fmt::Write as _;
-
 use abi::boot::ALL_CPUS;
 use abi::object::Resource;
 use comfy_table::{CellAlignment, Table, presets};
@@ -16,17 +14,21 @@ use crate::system::{Capability, Interrupt, System, Target};
 use crate::units::{spell_duration, spell_size};
 
 impl System {
+    /// The choices for all of it, and its reservations or else its domains, if they fit into so
+    /// many lines.
+    pub fn brief(&self, lines: usize) -> String {
+        let domains = self.domains.len();
+        let (table, what) = match self.reservations.len() {
+            0 => (self.domain_table(), format!("{domains} domains")),
+            nodes => (tree::table(self), format!("{domains} domains, {nodes} reservations")),
+        };
+        let shown = if table.row_count() < lines { table.to_string() } else { what };
+        trimmed(&format!("{}{shown}\n", self.head()))
+    }
+
     /// What the system consists of: domains with their capabilities, shared memory and pools.
     pub fn summary(&self) -> String {
-        let mut text = format!("{}: {}\n", self.name, self.about);
-        let _ = writeln!(
-            text,
-            "kernel {}, {} of memory, tick {}, time slice {}\n",
-            self.kernel,
-            spell_size(self.memory),
-            spell_duration(self.tick),
-            spell_duration(self.timeslice)
-        );
+        let mut text = self.head();
         text += &format!("{}\n\n", self.domain_table());
         if self.supervisor.is_some() {
             text += &format!("{}\n\n", self.restart_table());
@@ -44,7 +46,18 @@ impl System {
             text += &format!("{}\n\n", self.device_table(devices));
         }
         text += &format!("{}\n", self.pool_table());
-        text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
+        trimmed(&text)
+    }
+
+    /// The choices for all of it.
+    fn head(&self) -> String {
+        format!(
+            "kernel {}, {} of memory, tick {}, time slice {}\n\n",
+            self.kernel,
+            spell_size(self.memory),
+            spell_duration(self.tick),
+            spell_duration(self.timeslice)
+        )
     }
 
     /// The name of a capability's object, with its kind.
@@ -153,6 +166,11 @@ impl System {
         }
         table
     }
+}
+
+/// The lines of a text without what is blank at their ends.
+fn trimmed(text: &str) -> String {
+    text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
 }
 
 fn rights_and_badge(cap: &Capability) -> String {

@@ -181,20 +181,25 @@ fn order(system: &mut System) -> usize {
     let place =
         |index: usize| order.iter().position(|other| *other == index).expect("all are there");
     let mut moved: Vec<Domain> = order.iter().map(|index| domains[*index].clone()).collect();
-    for domain in &mut moved {
-        for cap in &mut domain.caps {
+    moved.iter_mut().for_each(|domain| domain.renumber(place));
+    system.domains = moved;
+    booted
+}
+
+impl Domain {
+    /// Names domains by the places that they have now.
+    pub(crate) fn renumber(&mut self, place: impl Fn(usize) -> usize) {
+        for cap in &mut self.caps {
             cap.target = match cap.target {
                 Target::Domain(index) => Target::Domain(place(index)),
                 Target::Thread(index) => Target::Thread(place(index)),
                 other => other,
             };
         }
-        let restart = domain.restart.as_mut();
+        let restart = self.restart.as_mut();
         let depends = restart.into_iter().flat_map(|restart| &mut restart.depends);
         depends.for_each(|index| *index = place(*index));
     }
-    system.domains = moved;
-    booted
 }
 
 /// What the supervisor holds for a child.

@@ -24,4 +24,9 @@ impl System {
             (None, _) => 0,
         }
     }
+
+    /// A reservation and the classes that it is in, the innermost first.
+    pub fn around(&self, reservation: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(Some(reservation), |at| self.reservations[*at].class)
+    }
 }

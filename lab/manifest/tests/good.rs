@@ -18,7 +18,6 @@ fn the_smallest_manifest_has_defaults() {
     assert_eq!((domain.slots, domain.stack, domain.threads), (64, 16 << 10, 1));
     assert!(domain.caps.is_empty() && domain.maps.is_empty() && domain.fault_handler.is_none());
     expect![[r#"
-        small:
         kernel fastpath, 256M of memory, tick 1ms, time slice 10ms
 
         domain  program  priority  max  threads  slots
@@ -97,7 +96,6 @@ fn a_rich_manifest_is_resolved() {
     assert_eq!(system.timers[0].badge, 1 << 63);
     assert_eq!(system.domains[0].fault_handler.as_ref().map(|fault| fault.badge), Some(3));
     expect![[r#"
-        rich: Uses everything that a manifest can say.
         kernel tree, 128M of memory, tick 500us, time slice 5ms
 
         domain   program  priority  max  threads  slots

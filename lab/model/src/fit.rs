@@ -233,8 +233,8 @@ fn best(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
     use Distribution::{Deterministic, Exponential};
+    use analysis::Random;
     use proptest::prelude::*;
 
     /// Points of a model, each multiplied with a number of its own.

@@ -29,7 +29,6 @@ mod exponential;
 mod fit;
 mod interval;
 mod least_squares;
-mod random;
 mod repairman;
 mod simulation;
 mod start;

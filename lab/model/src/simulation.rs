@@ -3,9 +3,9 @@
 
 use crate::batches::Batches;
 use crate::error::positive;
-use crate::random::Random;
 use crate::repairman::check_cpus;
 use crate::{Interval, ModelError, Topology};
+use analysis::Random;
 use serde::Serialize;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};

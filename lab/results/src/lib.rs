@@ -18,6 +18,7 @@ mod charts;
 mod claim;
 mod compare;
 mod curves;
+mod facts;
 mod figure;
 mod golden;
 mod grid;
@@ -41,13 +42,14 @@ pub use chart::Mark;
 pub use claim::{Bound, Claim, Judged, Verdict};
 pub use compare::{Answer, Difference, NEGLIGIBLE, Overall, Pair};
 pub use curves::{Case, Curves, Points, Source};
+pub use facts::facts;
 pub use figure::{Figure, grouped, rounded};
 pub use golden::{Deviation, Golden};
 pub use output::{read_report, read_samples, write_index, write_run};
 pub use parameter::{Value, parameters};
 pub use recording::{Record, Recording, name_in};
 pub use report::{
-    Fact, Limit, Origin, PAIR, Report, Row, SCHEMA, WAKE_UP, WAKE_UP_P99, WAKE_UP_WORST,
+    Fact, Limit, Origin, PAIR, Report, Row, SCHEMA, SYSTEM, WAKE_UP, WAKE_UP_P99, WAKE_UP_WORST,
 };
 pub use samples::{Samples, Series};
 pub use spans::{Spans, delays, spans};

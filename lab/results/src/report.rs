@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 /// The version of the schema.
 pub const SCHEMA: u32 = 1;
 
+/// The parameter that names the user's system, where a report is of one.
+pub const SYSTEM: &str = "system";
+
 /// The derived metric of a round trip: the sum of the medians of `call` and `reply-wait`.
 pub const PAIR: &str = "pair";
 
@@ -267,6 +270,17 @@ impl Report {
         let Report { experiment, machine, .. } = self;
         let commit = self.short_commit();
         format!("Giusto, {experiment} on {machine} ({}), commit {commit}", self.kind())
+    }
+
+    /// The user's system, where the report is of one.
+    pub fn of_system(&self) -> Option<String> {
+        Some(self.set.get(SYSTEM)?.first()?.to_string())
+    }
+
+    /// What was measured, and on which machine.
+    pub(crate) fn title(&self) -> String {
+        let of = self.of_system().map_or(String::new(), |system| format!("{system}: "));
+        format!("{of}{} on {}", self.experiment, self.machine)
     }
 
     /// One line that says where the figures come from: also the host's processor and whether its

@@ -5,7 +5,6 @@ pub mod export;
 mod kept;
 mod list;
 
-use super::facts::facts;
 use super::print_json;
 use crate::cli::{Lab, LabRun};
 use crate::experiment::latency::blame::{BLAMED, Late, first_late};
@@ -80,7 +79,7 @@ fn run_named(run: &LabRun, as_json: bool) -> Result<Verdict> {
         }
         if !as_json {
             output::line(results::table(&report, output::columns()));
-            output::line(facts(&report));
+            output::line(results::facts(&report, output::columns()));
             show_claims(&report);
             report.limits.iter().for_each(|limit| output::line(limit.sentence()));
             lates.iter().for_each(|(kernel, late)| output::line(told(kernel, late.as_ref())));
@@ -128,7 +127,7 @@ fn set(experiment: &'static Experiment, run: &LabRun) -> Result<Vec<Set>> {
 /// What a run says about the papers' claims.
 pub fn show_claims(report: &Report) {
     for claim in &report.claims {
-        let head = format!("{} {}: {}", claim.id, claim.verdict.words(), claim.statement);
+        let head = format!("{}: {} ({})", claim.verdict.words(), claim.statement, claim.id);
         let evidence = super::wrapped(&claim.evidence, "    ", "    ");
         output::line((super::wrapped(&head, "", "  ") + &evidence).trim_end());
     }

@@ -9,7 +9,6 @@ mod compare;
 mod cyclictest;
 mod demo;
 mod doctor;
-mod facts;
 mod image;
 mod lab;
 mod live;
@@ -117,10 +116,17 @@ fn fitted(table: Table) -> String {
     results::fitted(table, 2)
 }
 
+/// The same below an empty line; nothing of a table without rows.
+fn spaced(table: Table) -> String {
+    if table.is_empty() { String::new() } else { format!("\n{}", fitted(table)) }
+}
+
 /// A text in lines that fit the terminal, behind one indentation in the first and another in
 /// all further ones.
 fn wrapped(text: &str, first: &str, further: &str) -> String {
-    let options = textwrap::Options::new(output::columns()).break_words(false);
+    let options = textwrap::Options::new(output::columns())
+        .break_words(false)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
     textwrap::fill(text, options.initial_indent(first).subsequent_indent(further)) + "\n"
 }
 

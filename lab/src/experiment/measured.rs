@@ -4,7 +4,7 @@ use crate::machine::Outcome;
 use crate::machine::native::Host;
 use abi::results::Tag;
 use anyhow::{Context, Result, bail};
-use results::{Curves, Fact, Limit, Recording, Samples, Spans};
+use results::{Curves, Fact, Limit, Recording, Samples, Spans, Summary};
 use std::collections::BTreeMap;
 
 /// What one kernel's runs gave.
@@ -69,12 +69,37 @@ pub fn round_trips(outcome: &Outcome, kernel: &str) -> Result<[Spans; 2]> {
     Ok([call, reply])
 }
 
+/// What a call and its reply take, with no words: the upper medians of both halves together.
+pub fn pair(outcome: &Outcome, kernel: &str) -> Result<u64> {
+    let mut pair = 0;
+    for mut spans in round_trips(outcome, kernel)? {
+        let values = spans.cases.get_mut(&0).context("the programs recorded no first case")?;
+        values.sort_unstable();
+        pair += values.get(values.len() / 2).context("the programs recorded no round")?;
+    }
+    Ok(pair)
+}
+
 /// Spans whose ends are in one recording.
 pub fn spans(recording: &Recording, metric: u16) -> Result<Spans> {
     results::spans(recording, Tag::BEFORE, recording, Tag::AFTER, metric)
 }
 
 impl Measured {
+    /// What the samples of a case come down to.
+    pub fn summary(&self, kernel: &str, metric: &str, case: &str) -> Result<Summary> {
+        let mut series = self.samples.series.iter();
+        let own =
+            series.find(|own| (&*own.kernel, &*own.metric, &*own.case) == (kernel, metric, case));
+        let summary = own.and_then(|own| Summary::of(&own.values));
+        summary.with_context(|| format!("no row `{metric}` for `{case}` under {kernel}"))
+    }
+
+    /// Their median.
+    pub fn median(&self, kernel: &str, metric: &str, case: &str) -> Result<f64> {
+        Ok(self.summary(kernel, metric, case)?.median.as_f64())
+    }
+
     /// Adds the spans of a metric under the names of its cases.
     pub fn push(
         &mut self,

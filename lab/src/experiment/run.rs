@@ -2,7 +2,6 @@
 
 use super::measured::fact;
 use super::parameter::Set;
-use super::user_system::SYSTEM;
 use super::{Emulated, Listed, Measured, Session, Setup, find};
 use crate::image;
 use crate::machine::{self, Count};
@@ -10,7 +9,7 @@ use crate::progress::Step;
 use crate::{systems, workspace};
 use anyhow::{Context, Result, ensure};
 use manifest::System;
-use results::{Fact, Origin, Report, Samples, Value};
+use results::{Fact, Origin, Report, SYSTEM, Samples, Value};
 use std::collections::BTreeMap;
 use std::process::Command;
 

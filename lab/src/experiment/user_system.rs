@@ -12,9 +12,6 @@ use anyhow::{Context, Result, bail, ensure};
 use manifest::{System, TREE};
 use trace::{Names, Traces};
 
-/// The parameter of rows that names the user's system.
-pub const SYSTEM: &str = "system";
-
 /// Bytes of the trace of a user's system: two million records.
 pub const ROOM: u64 = 32 << 20;
 
@@ -152,6 +149,7 @@ mod tests {
     use crate::failure::Usage;
     use crate::machine::Twin;
     use crate::{machine::Platform, systems};
+    use results::SYSTEM;
 
     #[test]
     fn what_measures_no_other_system_names_those_that_do() {

@@ -80,6 +80,13 @@ pub struct Judged {
     pub machines: Vec<Standing>,
 }
 
+impl Judged {
+    /// What it says, with its ID behind.
+    pub fn cited(&self) -> String {
+        format!("{} ({})", self.statement.trim_end_matches('.'), self.id)
+    }
+}
+
 /// A line of the scoreboard.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Line {

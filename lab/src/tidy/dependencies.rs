@@ -26,7 +26,7 @@ const RULE: [(&str, &[&str]); 25] = [
     ("manifest", &["abi", "devices"]),
     ("twin-protocol", &["abi", "devices"]),
     ("twin", &["abi", "cells", "devices", "kernel", "rt", "programs", "twin-protocol"]),
-    ("model", &[]),
+    ("model", &["analysis"]),
     ("exact", &[]),
     ("results", &["abi"]),
     ("rtsim", &["abi", "manifest"]),

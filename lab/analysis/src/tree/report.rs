@@ -79,22 +79,21 @@ impl Report {
 impl fmt::Display for Report {
     /// A line for each class, server and task.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let show = |value: Time| time(value.into());
         for ClassReport { path, policy, fits, reason, .. } in &self.classes {
             let fits = if *fits { "fits" } else { "does not fit" };
             writeln!(f, "{path} ({policy}) {fits}: {reason}")?;
         }
         for ServerReport { path, period, budget, verdict, smallest, .. } in &self.servers {
-            write!(f, "{path} ({} every {}) {verdict}", show(*budget), show(*period))?;
+            write!(f, "{path} ({} every {}) {verdict}", time(*budget), time(*period))?;
             match smallest {
-                Some(smallest) => writeln!(f, "; smallest budget {}", show(*smallest))?,
+                Some(smallest) => writeln!(f, "; smallest budget {}", time(*smallest))?,
                 None => writeln!(f)?,
             }
         }
         for LeafReport { path, verdict, largest_execution, .. } in &self.leaves {
             write!(f, "{path} {verdict}")?;
             match largest_execution {
-                Some(largest) => writeln!(f, "; would fit with {}", show(*largest))?,
+                Some(largest) => writeln!(f, "; would fit with {}", time(*largest))?,
                 None => writeln!(f)?,
             }
         }

@@ -81,7 +81,7 @@ fn a_budget_that_is_too_small_is_explained() {
     assert!(!report.fits());
     let s1 = &report.classes[1];
     assert_eq!((s1.path.as_str(), s1.fits), ("cpu/S1", false));
-    let reason = "`a` is late: response up to 256 ms; demand 31 ms by 200 ms, supply 25 ms";
+    let reason = "`a` is late: response up to 256ms; demand 31ms by 200ms, supply 25ms";
     assert_eq!(s1.reason, reason);
     assert_eq!(report.servers[0].smallest, Some(31 * MS));
     assert_eq!(report.servers[0].nearest, None, "the hog leaves no more");
@@ -91,7 +91,7 @@ fn a_budget_that_is_too_small_is_explained() {
     assert!(!beside(nearest - 1, 60 * MS).fits());
     assert_eq!(report.leaves[1].largest_execution, Some(25 * MS));
     let text = report.to_string();
-    assert!(text.contains("smallest budget 31 ms") && text.contains("would fit with 25 ms"));
+    assert!(text.contains("smallest budget 31ms") && text.contains("would fit with 25ms"));
     let fits = beside(31 * MS, 69 * MS);
     assert!(fits.fits(), "{fits}");
 }

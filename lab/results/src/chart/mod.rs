@@ -13,8 +13,8 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::error::Error;
 use std::io;
 
-/// Pixels across.
-const WIDTH: u32 = 860;
+/// Pixels across: few, so that text can be read where a chart is made to fit a narrow screen.
+const WIDTH: u32 = 640;
 /// Pixels down of a line of text.
 const ROW: i32 = 18;
 

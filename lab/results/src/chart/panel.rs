@@ -20,11 +20,7 @@ const MARK: i32 = 56;
 
 /// Panels beside each other.
 fn columns(panels: &[Panel]) -> usize {
-    match panels.len() {
-        0 | 1 => 1,
-        2..=4 => 2,
-        _ => 3,
-    }
+    if panels.len() < 2 { 1 } else { 2 }
 }
 
 /// Pixels down that panels take, with the names of their axes.

@@ -14,8 +14,7 @@ const STYLE: &str = include_str!("style.css");
 
 /// The page of one report.
 pub(crate) fn report(report: &Report, charts: &[Chart]) -> io::Result<String> {
-    let title = format!("{} on {}", report.experiment, report.machine);
-    Ok(page(&title, content(report, charts)?).into_string())
+    Ok(page(&report.title(), content(report, charts)?).into_string())
 }
 
 /// One page with several reports; each has its charts.
@@ -29,7 +28,7 @@ pub(crate) fn index(runs: &[(Report, Samples)]) -> io::Result<String> {
         h1 { "Giusto: measurements" }
         nav {
             @for (index, (report, _)) in runs.iter().enumerate() {
-                a href={ "#report-" (index) } { (report.experiment) " on " (report.machine) }
+                a href={ "#report-" (index) } { (report.title()) }
             }
         }
         @for (index, content) in contents.iter().enumerate() {
@@ -59,7 +58,7 @@ fn content(report: &Report, charts: &[Chart]) -> io::Result<Markup> {
     let svgs = charts.iter().map(Chart::svg).collect::<io::Result<Vec<String>>>()?;
     Ok(html! {
         header {
-            h1 { (report.experiment) " on " (report.machine) }
+            h1 { (report.title()) }
             p.lead { (headline::sentence(report, &grid)) }
             (labels(report))
         }
@@ -75,9 +74,11 @@ fn content(report: &Report, charts: &[Chart]) -> io::Result<Markup> {
         @if !report.limits.is_empty() { h2 { "Limits" } (tables::limits(report)) }
         @if !report.facts.is_empty() { h2 { "Facts" } (tables::facts(report)) }
         @if !report.claims.is_empty() { h2 { "Claims" } (tables::claims(report)) }
-        h2 { "How to read these figures" }
-        (notes::notes(report))
-        @if !report.host.is_empty() { h2 { "Host" } (tables::host(report)) }
+        details {
+            summary { "How to read these figures" }
+            (notes::notes(report))
+        }
+        @if !report.host.is_empty() { details { summary { "Host" } (tables::host(report)) } }
     })
 }
 
@@ -181,17 +182,17 @@ mod tests {
         let (report, _) = ping_pong();
         let tables = tables::facts(&report).into_string() + &tables::claims(&report).into_string();
         expect![[r#"
-            <div class="sheet"> <table> <tbody> <tr> <td>kernel text</td> <td
-            class="n">41,216</td> <td>bytes</td> <td class="soft">one kernel</td> </tr> <tr>
-            <td>page-table loads per round trip</td> <td class="n">2</td> <td> </td> <td
-            class="soft"> </td> </tr> </tbody> </table> </div> <div class="sheet"> <table>
-            <thead> <tr> <th>claim</th> <th>statement</th> <th>verdict</th> <th>evidence</th>
-            </tr> </thead> <tbody> <tr> <td class="id">S0-C04</td> <td>The fast path is
-            faster than the general path.</td> <td class="good">reproduced</td> <td>118
-            against 170 instructions.</td> </tr> <tr> <td class="id">S0-C05e</td> <td>The
-            cost per hop rises with the working set.</td> <td class="soft">not
-            observable</td> <td>Instruction counts see no caches.</td> </tr> </tbody>
-            </table> </div>"#]]
+            <div class="sheet"> <table> <tbody> <tr> <td>kernel text (bytes)</td> <td
+            class="n">41,216</td> <td class="soft wide">one kernel</td> </tr> <tr>
+            <td>page-table loads per round trip</td> <td class="n">2</td> <td class="soft
+            wide"> </td> </tr> </tbody> </table> </div> <div class="sheet"> <table> <thead>
+            <tr> <th>claim</th> <th>verdict</th> <th>evidence</th> <th>ledger</th> </tr>
+            </thead> <tbody> <tr> <td class="wide">The fast path is faster than the general
+            path.</td> <td class="good">reproduced</td> <td class="wide">118 against 170
+            instructions.</td> <td class="id soft">S0-C04</td> </tr> <tr> <td
+            class="wide">The cost per hop rises with the working set.</td> <td
+            class="soft">not observable</td> <td class="wide">Instruction counts see no
+            caches.</td> <td class="id soft">S0-C05e</td> </tr> </tbody> </table> </div>"#]]
         .assert_eq(&folded(&tables.replace("><", "> <")));
     }
 }

@@ -1,11 +1,12 @@
 //! The tables of a page.
 
 use super::headline::class;
+use crate::facts::{Facts, title};
 use crate::figure::grouped;
 use crate::grid::{Cell, Grid, Line};
 use crate::report::distinct;
 use crate::table::ratio_name;
-use crate::{Figure, Report, Verdict};
+use crate::{Fact, Figure, Report, Verdict};
 use maud::{Markup, html};
 
 /// Medians by kernel beside the other systems, and all statistics folded away.
@@ -91,19 +92,35 @@ fn statistics(report: &Report) -> Markup {
     }
 }
 
-/// Single counts.
+/// Single counts: what is the same for all kernels once, the rest by kernel.
 pub(super) fn facts(report: &Report) -> Markup {
+    let Facts { kernels, common, compared } = Facts::of(report);
+    let named = |name: &str, fact: &Fact| html! { td { (title(name, fact)) } };
+    let note = |fact: &Fact| html! { td.soft.wide { (fact.note) } };
     html! {
-        div.sheet { table { tbody {
-            @for fact in &report.facts {
-                tr {
-                    td { (fact.name) }
-                    td.n { (grouped(fact.value)) }
-                    td { (fact.unit) }
-                    td.soft { (fact.note) }
+        @if !common.is_empty() {
+            div.sheet { table { tbody {
+                @for (name, fact) in &common {
+                    tr { (named(name, fact)) td.n { (grouped(fact.value)) } (note(fact)) }
                 }
-            }
-        } } }
+            } } }
+        }
+        @if !compared.is_empty() {
+            div.sheet { table {
+                thead { tr { th {} @for kernel in &kernels { th.n { (kernel) } } th {} } }
+                tbody {
+                    @for (name, fact, values) in &compared {
+                        tr {
+                            (named(name, fact))
+                            @for value in values {
+                                td.n { (value.map_or("–".to_string(), grouped)) }
+                            }
+                            (note(fact))
+                        }
+                    }
+                }
+            } }
+        }
     }
 }
 
@@ -122,14 +139,14 @@ pub(super) fn limits(report: &Report) -> Markup {
 pub(super) fn claims(report: &Report) -> Markup {
     html! {
         div.sheet { table {
-            thead { tr { th { "claim" } th { "statement" } th { "verdict" } th { "evidence" } } }
+            thead { tr { th { "claim" } th { "verdict" } th { "evidence" } th { "ledger" } } }
             tbody {
                 @for claim in &report.claims {
                     tr {
-                        td.id { (claim.id) }
-                        td { (claim.statement) }
+                        td.wide { (claim.statement) }
                         td class=(verdict_class(claim.verdict)) { (claim.verdict.words()) }
-                        td { (claim.evidence) }
+                        td.wide { (claim.evidence) }
+                        td.id.soft { (claim.id) }
                     }
                 }
             }

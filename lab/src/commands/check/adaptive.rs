@@ -1,7 +1,7 @@
 //! Budgets that follow demand (S2B-12): what each level has at least, and can get at most.
 
-use super::decided::time;
-use crate::commands::{fitted, table};
+use crate::commands::{spaced, table};
+use analysis::time;
 use manifest::{System, spell_percent};
 use serde_json::{Value, json};
 
@@ -49,9 +49,6 @@ fn below(system: &System, class: Option<usize>, cpu: u32, depth: usize, all: &mu
 
 /// A table; empty if there is nothing to tell.
 pub fn text(all: &[Follows]) -> String {
-    if all.is_empty() {
-        return String::new();
-    }
     let shallowest = all.iter().map(|one| one.depth).min().unwrap_or(0);
     let mut rows =
         table(&["adaptive", "importance", "period", "begins with", "at least", "at most"]);
@@ -65,7 +62,7 @@ pub fn text(all: &[Follows]) -> String {
         let importance = one.importance.to_string();
         rows.add_row([name, importance, period, time(one.begins), part(one.least), part(one.most)]);
     }
-    format!("\n{}", fitted(rows))
+    spaced(rows)
 }
 
 impl Follows {

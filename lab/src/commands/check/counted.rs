@@ -4,13 +4,13 @@
 //! when they have their budgets.
 
 use super::blocking;
-use super::decided::{bound, name, time};
+use super::decided::{bound, name};
 use super::shared::OnCpu;
 use super::tree::below_root;
-use crate::commands::{fitted, table};
+use crate::commands::{spaced, table};
 use abi::boot::ALL_CPUS;
 use analysis::tree::{Child, Class, Entity, LeafReport, Report, interrupts};
-use analysis::{Overheads, Task, Time};
+use analysis::{Overheads, Task, Time, time};
 use manifest::System;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -81,15 +81,13 @@ impl Counted {
     /// A table for a CPU; empty if nothing is counted.
     pub fn text(&self, report: &Report) -> String {
         let mut rows = table(&["counted for", "release", "context switch", "timer interrupt"]);
-        let mut is_empty = true;
         for leaf in &report.leaves {
             let Some(costs) = self.rows(&leaf.path) else { continue };
             let [release, switch, interrupt] =
                 costs.map(|(_, cost, times)| format!("{} x {times}", time(cost)));
             rows.add_row([name(&leaf.path).to_string(), release, switch, interrupt]);
-            is_empty = false;
         }
-        if is_empty { String::new() } else { format!("\n{}", fitted(rows)) }
+        spaced(rows)
     }
 
     /// What is counted for a task, for programs.

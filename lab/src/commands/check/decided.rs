@@ -4,17 +4,19 @@ use super::adaptive::{self, Follows};
 use super::advised;
 use super::blocking::{self, Delay};
 use super::counted::Counted;
+use super::note::{Note, Places, texts};
 use super::one_cpu;
 use super::overheads::Costs;
+use super::reasons;
 use super::room;
 use super::shared::{OnCpu, reports, without_limit};
 use super::tree::{is_adaptive, is_decidable, is_unknown};
 use super::undeclared::Undeclared;
 use super::watched;
-use crate::commands::{fitted, table, wrapped};
-use analysis::Verdict;
+use crate::commands::{fitted, spaced, table, wrapped};
 use analysis::tree::{LeafReport, Report, ServerReport};
-use manifest::{System, spell_duration};
+use analysis::{Verdict, time};
+use manifest::{Reservation, System};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +34,9 @@ pub struct Decided {
     /// The paths of tasks that would fit without the supervisor, and what is said of them.
     by_supervisor: (BTreeSet<String>, String),
     /// What is to be known beside.
-    notes: Vec<String>,
+    notes: Vec<Note>,
+    /// Where the manifest has what reports name.
+    places: Places,
     /// Whether each deadline must be met for sure.
     required: bool,
 }
@@ -57,6 +61,7 @@ pub fn decide(system: &System, costs: impl Into<Costs>) -> Option<Decided> {
         cpus,
         adaptive: adaptive::all(system),
         notes: notes(system),
+        places: Places::of(system),
         required: system.bounds_required,
     };
     is_decidable(system).then(|| decided(advised()))
@@ -71,49 +76,60 @@ fn unless(system: &System, cpus: &[OnCpu]) -> BTreeMap<String, Undeclared> {
 }
 
 /// What of the reservations is likely not meant.
-pub(super) fn notes(system: &System) -> Vec<String> {
+pub(super) fn notes(system: &System) -> Vec<Note> {
+    let nodes = system.reservations.iter().enumerate();
+    let of = |(index, node): (usize, &Reservation)| {
+        let texts = about(system, index, node).into_iter();
+        texts.map(|text| Note::new(&node.at, text)).collect::<Vec<_>>()
+    };
+    let places = Places::of(system);
+    let unlimited = without_limit(system).into_iter().map(|name| {
+        let text =
+            format!("`{name}` is more urgent than what all CPUs share, and nothing limits it");
+        Note::new(&places.at(&name), text)
+    });
+    nodes.flat_map(of).chain(unlimited).collect()
+}
+
+/// The same of one reservation.
+fn about(system: &System, index: usize, node: &Reservation) -> Vec<String> {
     let mut notes = Vec::new();
-    for (index, node) in system.reservations.iter().enumerate() {
-        let name = &node.name;
-        let named = system.domains.iter().flat_map(|domain| &domain.caps);
-        let named = named.filter(|cap| cap.target == manifest::Target::Reservation(index)).count();
-        if node.policy.is_none() && system.domains_on(index).is_empty() && named == 0 {
-            notes.push(format!("no domain runs on reservation `{name}`, and none can"));
-        }
-        if let abi::reservation::Share::Partition { number, .. } = node.share
-            && number > 0
-            && let Some(class) = node.class
-            && system.reservations[class].windows.iter().all(|window| window.partition != number)
-        {
-            notes.push(format!("partition `{name}` has no windows, so nothing in it ever runs"));
-        }
-        if is_adaptive(system, index) && !is_in_adaptive(system, index) {
-            notes.push(match system.most_budget(index).map(time) {
-                None => format!("budgets in `{name}` follow demand: no job in it has a bound"),
-                Some(most) => format!(
-                    "the budget of `{name}` follows demand: it counts for others as {most}, the \
-                     most that it can be, and no job in it has a bound"
-                ),
-            });
-        }
-        if is_unknown(system, node) && !is_adaptive(system, index) && !is_in_adaptive(system, index)
-        {
-            notes.push(format!(
-                "`{name}` has no `execution`, and no `budget` below its `period`: it may take all \
-                 of that"
-            ));
-        }
+    let name = &node.name;
+    let named = system.domains.iter().flat_map(|domain| &domain.caps);
+    let named = named.filter(|cap| cap.target == manifest::Target::Reservation(index)).count();
+    if node.policy.is_none() && system.domains_on(index).is_empty() && named == 0 {
+        notes.push(format!("no domain runs on reservation `{name}`, and none can"));
     }
-    notes.extend(without_limit(system).into_iter().map(|name| {
-        format!("`{name}` is more urgent than what all CPUs share, and nothing limits it")
-    }));
+    if let abi::reservation::Share::Partition { number, .. } = node.share
+        && number > 0
+        && let Some(class) = node.class
+        && system.reservations[class].windows.iter().all(|window| window.partition != number)
+    {
+        notes.push(format!("partition `{name}` has no windows, so nothing in it ever runs"));
+    }
+    if is_in_adaptive(system, index) {
+        return notes;
+    }
+    if is_adaptive(system, index) {
+        notes.push(match system.most_budget(index).map(time) {
+            None => format!("budgets in `{name}` follow demand: no job in it has a bound"),
+            Some(most) => format!(
+                "the budget of `{name}` follows demand: it counts for others as {most}, the most \
+                 that it can be, and no job in it has a bound"
+            ),
+        });
+    } else if is_unknown(system, node) {
+        notes.push(format!(
+            "`{name}` has no `execution`, and no `budget` below its `period`: it may take all of \
+             that"
+        ));
+    }
     notes
 }
 
 /// Whether nothing is known of when a class above a reservation is served.
 fn is_in_adaptive(system: &System, index: usize) -> bool {
-    let above = |index: &usize| system.reservations[*index].class;
-    std::iter::successors(above(&index), above).any(|class| is_adaptive(system, class))
+    system.around(index).skip(1).any(|class| is_adaptive(system, class))
 }
 
 impl Decided {
@@ -141,61 +157,137 @@ impl Decided {
         self.unless.iter().map(|(task, waits)| (task.clone(), waits.text())).collect()
     }
 
-    /// For people, in lines that fit the terminal.
-    pub fn text(&self) -> String {
-        let mut text = String::new();
-        for OnCpu { cpu, report, delays } in &self.cpus {
-            let unless = || report.leaves.iter().filter_map(|it| self.unless.get(name(&it.path)));
-            let fits = match (report.fits(), unless().next().is_some()) {
-                (true, false) => "fits",
-                (true, true) if unless().all(|waits| waits.memories.is_empty()) => {
+    /// What is decided, behind the system's name.
+    pub fn says(&self) -> String {
+        let leaves = || self.cpus.iter().flat_map(|on| &on.report.leaves);
+        let unless = || leaves().filter_map(|leaf| self.unless.get(name(&leaf.path)));
+        let mut late = self.cpus.iter().map(|on| &on.report).filter(|report| !report.fits());
+        if self.fits() {
+            return match unless().next() {
+                _ if leaves().next().is_none() => "fits: nothing in it has a deadline",
+                None => "fits",
+                Some(_) if unless().all(|waits| waits.memories.is_empty()) => {
                     "fits, unless tasks make calls that the manifest does not declare"
                 }
-                (true, true) => "fits, unless tasks wait for what the manifest does not declare",
-                (false, _) if is_undecided(report) => "is not decided",
-                (false, _) => "does not fit",
-            };
-            let of =
-                one_cpu(*cpu).map_or("What all CPUs share".to_string(), |cpu| format!("CPU {cpu}"));
-            text += &format!("\n{of} {fits}.\n");
-            text += &tasks(report, &self.unless);
-            text += &servers(report);
-            text += &blocking::text(delays);
-            text += &self.counted.text(report);
-            for reason in self.reasons(report, delays) {
-                text += &wrapped(&reason, "\n- ", "  ");
+                Some(_) => "fits, unless tasks wait for what the manifest does not declare",
             }
+            .to_string();
+        }
+        let says = if late.all(is_undecided) { "is not decided" } else { "does not fit" };
+        let accepted = if self.required { "" } else { ", which its `[analysis]` accepts" };
+        format!("{says}{accepted}")
+    }
+
+    /// Each task with its bound and its deadline, those first that do not fit and then the tightest
+    /// if only so many are shown.
+    pub fn deadlines(&self, most: usize) -> String {
+        let cpu = |on: &OnCpu| one_cpu(on.cpu).map_or("any".to_string(), |cpu| cpu.to_string());
+        let mut all: Vec<(String, &LeafReport)> = Vec::new();
+        for on in &self.cpus {
+            all.extend(on.report.leaves.iter().map(|leaf| (cpu(on), leaf)));
+        }
+        let left = all.len().saturating_sub(most);
+        if left > 0 {
+            // In millionths of the deadline.
+            let slack = |leaf: &LeafReport| {
+                bound(leaf).1.map(|slack| slack * 1_000_000 / i128::from(leaf.deadline.max(1)))
+            };
+            all.sort_by_key(|(_, leaf)| (leaf.verdict.fits(), slack(leaf)));
+        }
+        let late = all.iter().skip(most).filter(|(_, leaf)| !leaf.verdict.fits()).count();
+        let several = self.cpus.len() > 1;
+        let titles = ["CPU", "task", "response", "deadline", "slack", ""];
+        let mut rows = table(&titles[usize::from(!several)..]);
+        for (cpu, leaf) in all.into_iter().take(most) {
+            rows.add_row(several.then_some(cpu).into_iter().chain(self.row(leaf)));
+        }
+        match left {
+            _ if rows.is_empty() => String::new(),
+            0 => fitted(rows),
+            _ => format!(
+                "{} {left} more have more slack; {late} of them do not fit.\n",
+                fitted(rows)
+            ),
+        }
+    }
+
+    fn row(&self, leaf: &LeafReport) -> [String; 5] {
+        let (within, slack) = bound(leaf);
+        let slack = slack.map(|slack| {
+            let sign = if slack < 0 { "-" } else { "" };
+            format!("{sign}{}", time(u64::try_from(slack.unsigned_abs()).unwrap_or(u64::MAX)))
+        });
+        let said = match (&leaf.verdict, self.unless.get(name(&leaf.path))) {
+            (Verdict::Fits { .. }, None) => "fits".to_string(),
+            (Verdict::Fits { .. }, Some(waits)) => format!("fits, unless it {}", waits.text()),
+            (Verdict::Late { .. } | Verdict::Exceeded(_) | Verdict::Unbounded, _) => "late".into(),
+            (Verdict::Unknown(_), _) => "not decided".into(),
+            _ => "no bound".into(),
+        };
+        let none = || "-".to_string();
+        let bound = within.map_or_else(none, |bound| format!("<= {}", time(bound)));
+        let task = name(&leaf.path).to_string();
+        [task, bound, time(leaf.deadline), slack.unwrap_or_else(none), said]
+    }
+
+    /// What the kernel costs, where that is not counted.
+    pub fn missing(&self) -> Option<String> {
+        (!self.costs.are_counted()).then(|| self.costs.text())
+    }
+
+    /// What is to be known beside.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// What the bounds are made of, in tables that fit the terminal.
+    pub fn tables(&self) -> String {
+        let mut text = String::new();
+        for OnCpu { cpu, report, delays } in &self.cpus {
+            let tables = servers(report) + &blocking::text(delays) + &self.counted.text(report);
+            if self.cpus.len() > 1 && !tables.is_empty() {
+                let of = one_cpu(*cpu).map_or("All CPUs".to_string(), |cpu| format!("CPU {cpu}"));
+                text += &format!("\n{of}:\n");
+            }
+            text += &tables;
         }
         text += &adaptive::text(&self.adaptive);
-        text += &wrapped(&self.costs.text(), "\n", "");
-        if !self.required && !self.fits() {
-            text += "\nAccepted: by `[analysis]` of the manifest bounds are not required.\n";
+        if self.costs.are_counted() {
+            text += &wrapped(&self.costs.text(), "\n", "");
         }
-        self.notes.iter().for_each(|note| text += &wrapped(note, "\nnote: ", "      "));
         text
     }
 
     /// Why tasks do not fit, and what would.
-    fn reasons(&self, report: &Report, delays: &[Delay]) -> Vec<String> {
-        let late = report.leaves.iter().filter(|leaf| !leaf.verdict.fits());
+    pub fn reasons(&self) -> Vec<Note> {
+        self.cpus.iter().flat_map(|on| self.reasons_on(on)).collect()
+    }
+
+    fn reasons_on(&self, on: &OnCpu) -> Vec<Note> {
+        let OnCpu { report, delays, .. } = on;
         let (by_supervisor, told) = &self.by_supervisor;
-        let reason = |leaf: &LeafReport| match by_supervisor.contains(&leaf.path) {
-            true => reason(report, leaf, delays) + told,
-            false => reason(report, leaf, delays),
+        let reason = |leaf: &LeafReport| {
+            let by = if by_supervisor.contains(&leaf.path) { told } else { "" };
+            let at = self.places.at(reasons::blamed(report, leaf));
+            Note { at, text: reasons::reason(report, leaf, delays) + by }
         };
-        let mut reasons: Vec<String> = late.map(reason).collect();
+        let late = report.leaves.iter().filter(|leaf| !leaf.verdict.fits()).map(reason);
         let asked = |path: &str| {
             let inside = |leaf: &&LeafReport| leaf.path.starts_with(&format!("{path}/"));
             report.leaves.iter().filter(inside).all(|leaf| leaf.verdict.fits())
         };
         let classes = report.classes.iter().filter(|class| !class.fits && asked(&class.path));
-        reasons.extend(classes.map(|class| format!("`{}`: {}", name(&class.path), class.reason)));
-        reasons
+        let classes = classes.map(|class| Note {
+            at: self.places.at(&class.path),
+            text: format!("`{}`: {}", name(&class.path), class.reason),
+        });
+        late.chain(classes).collect()
     }
 
     /// For programs.
     pub fn document(&self) -> Value {
-        let cpu = |OnCpu { cpu, report, delays }: &OnCpu| {
+        let cpu = |on: &OnCpu| {
+            let OnCpu { cpu, report, delays } = on;
             let tasks = report.leaves.iter().map(|leaf| {
                 let mut document = task_document(leaf, delays);
                 let waits = self.unless.get(name(&leaf.path)).cloned().unwrap_or_default();
@@ -216,7 +308,7 @@ impl Decided {
                 "tasks": tasks.collect::<Vec<_>>(),
                 "servers": report.servers.iter().map(server_document).collect::<Vec<_>>(),
                 "classes": classes.collect::<Vec<_>>(),
-                "reasons": self.reasons(report, delays),
+                "reasons": texts(&self.reasons_on(on)),
             })
         };
         json!({
@@ -225,7 +317,7 @@ impl Decided {
             "overheads": self.costs.document(),
             "cpus": self.cpus.iter().map(cpu).collect::<Vec<_>>(),
             "adaptive": self.adaptive.iter().map(Follows::document).collect::<Vec<_>>(),
-            "notes": self.notes,
+            "notes": texts(&self.notes),
         })
     }
 }
@@ -290,37 +382,7 @@ fn is_undecided(report: &Report) -> bool {
     late.peek().is_some() && late.all(|leaf| matches!(leaf.verdict, Verdict::Unknown(_)))
 }
 
-fn tasks(report: &Report, unless: &BTreeMap<String, Undeclared>) -> String {
-    if report.leaves.is_empty() {
-        return "\nNothing on it has a deadline.\n".to_string();
-    }
-    let mut rows = table(&["task", "response", "deadline", "slack", ""]);
-    for leaf in &report.leaves {
-        let (within, slack) = bound(leaf);
-        let slack = slack.map(|slack| {
-            let sign = if slack < 0 { "-" } else { "" };
-            format!("{sign}{}", time(u64::try_from(slack.unsigned_abs()).unwrap_or(u64::MAX)))
-        });
-        let said = match (&leaf.verdict, unless.get(name(&leaf.path))) {
-            (Verdict::Fits { .. }, None) => "fits".to_string(),
-            (Verdict::Fits { .. }, Some(waits)) => format!("fits, unless it {}", waits.text()),
-            (Verdict::Late { .. } | Verdict::Exceeded(_) | Verdict::Unbounded, _) => "late".into(),
-            (Verdict::Unknown(_), _) => "not decided".into(),
-            _ => "no bound".into(),
-        };
-        let none = || "-".to_string();
-        let bound = within.map_or_else(none, |bound| format!("<= {}", time(bound)));
-        let slack = slack.unwrap_or_else(none);
-        let task = name(&leaf.path).to_string();
-        rows.add_row([task, bound, time(leaf.deadline), slack, said]);
-    }
-    format!("\n{}", fitted(rows))
-}
-
 fn servers(report: &Report) -> String {
-    if report.servers.is_empty() {
-        return String::new();
-    }
     let mut rows = table(&["budget of", "budget", "period", "has it within", "would fit with"]);
     for server in &report.servers {
         let within = delivered(server).map_or("not sure of it".to_string(), time);
@@ -328,104 +390,5 @@ fn servers(report: &Report) -> String {
         let [budget, period] = [server.budget, server.period].map(time);
         rows.add_row([name(&server.path).to_string(), budget, period, within, smallest]);
     }
-    format!("\n{}", fitted(rows))
-}
-
-fn reason(report: &Report, leaf: &LeafReport, delays: &[Delay]) -> String {
-    let task = name(&leaf.path);
-    let why = match &leaf.verdict {
-        Verdict::Fits { .. } | Verdict::NotAsked => String::new(),
-        Verdict::Late { bound, excess } => {
-            let [bound, deadline, by, has] =
-                [*bound, leaf.deadline, excess.instant, excess.supply].map(time);
-            let demand = time(u64::try_from(excess.demand).unwrap_or(u64::MAX));
-            format!(
-                "`{task}` can take {bound}, and has {deadline}: within {by}, {demand} of work come \
-                 before its end, and {has} of CPU time are sure."
-            )
-        }
-        Verdict::Exceeded(excess) => {
-            let [by, has] = [excess.instant, excess.supply].map(time);
-            let demand = time(u64::try_from(excess.demand).unwrap_or(u64::MAX));
-            format!(
-                "`{task}` can be late: within {by}, {demand} of work can be due, and {has} of CPU \
-                 time are sure."
-            )
-        }
-        Verdict::Unbounded => format!(
-            "`{task}` falls behind without end: what comes before it, and its own jobs, are more \
-             work than there is CPU time in the long run."
-        ),
-        Verdict::Unlimited { by } => unlimited(task, by),
-        Verdict::Unprotected { why } => format!("`{task}` has no bound: {why}"),
-        Verdict::Short { .. } => room::reason(task, &leaf.verdict),
-        Verdict::NoGuarantee => {
-            format!("`{task}` runs when others leave time: nothing is guaranteed to it.")
-        }
-        Verdict::NoSupply { of } => no_supply(report, task, of),
-        Verdict::Unknown(error) => format!("`{task}` is not decided: {error}."),
-    };
-    let shared = blocking::of(delays, task).map_or(String::new(), Delay::reason);
-    why + &shared + &advice(report, leaf)
-}
-
-fn unlimited(task: &str, by: &str) -> String {
-    format!(
-        "`{by}` is as urgent as `{task}` or more, and nothing limits it: give it a `budget`, or \
-         `execution` and `period`, or a lower `priority`."
-    )
-}
-
-/// Why what is above a task has no CPU time for sure.
-fn no_supply(report: &Report, task: &str, of: &str) -> String {
-    let server = report.servers.iter().find(|server| server.path == of);
-    if let Some(server) = server {
-        return match &server.verdict {
-            Verdict::Unlimited { by } => unlimited(name(of), by),
-            verdict => format!(
-                "`{task}` has no CPU time for sure: the budget of `{}`, {} in {}, is {verdict}.",
-                name(of),
-                time(server.budget),
-                time(server.period)
-            ),
-        };
-    }
-    let above = of.rsplit_once('/').map_or(of, |(above, _)| above);
-    let classes = report.classes.iter().filter(|class| class.path == above || class.path == of);
-    // The outermost that does not fit: one that fits is no reason.
-    let class = classes.min_by_key(|class| class.fits);
-    let why = class.map_or("", |class| class.reason.as_str());
-    format!("`{task}` has no CPU time for sure: {why}.")
-}
-
-/// What would fit instead.
-fn advice(report: &Report, leaf: &LeafReport) -> String {
-    let above = |server: &&ServerReport| leaf.path.starts_with(&format!("{}/", server.path));
-    let mut advice = String::new();
-    for server in report.servers.iter().filter(above) {
-        let Some(nearest) = server.nearest.filter(|nearest| *nearest != server.budget) else {
-            continue;
-        };
-        let (name, nearest) = (name(&server.path), spell_duration(nearest));
-        advice += &format!(" It fits with `budget = \"{nearest}\"` for `{name}`.");
-    }
-    let shorter = leaf.largest_execution.map(|longest| longest / 1_000 * 1_000);
-    if let Some(shorter) = shorter.filter(|shorter| *shorter > 0) {
-        advice += &format!(" It fits with jobs of {} at most.", spell_duration(shorter));
-    }
-    advice
-}
-
-/// A time with all its digits, in the unit that manifests would give it in.
-pub(super) fn time(nanoseconds: u64) -> String {
-    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
-    let Some((unit, name)) = units.into_iter().find(|(unit, _)| nanoseconds >= *unit) else {
-        return format!("{nanoseconds}ns");
-    };
-    let digits = usize::try_from(unit.ilog10()).unwrap_or(0);
-    let fraction = format!("{:0digits$}", nanoseconds % unit);
-    match fraction.trim_end_matches('0') {
-        "" => format!("{}{name}", nanoseconds / unit),
-        fraction => format!("{}.{fraction}{name}", nanoseconds / unit),
-    }
+    spaced(rows)
 }

@@ -7,7 +7,10 @@ mod counted;
 mod decided;
 pub mod latency;
 mod lent;
+mod note;
 mod overheads;
+mod page;
+mod reasons;
 mod released;
 mod room;
 mod shared;
@@ -16,7 +19,7 @@ mod undeclared;
 mod waits;
 mod watched;
 
-use super::{print_json, wrapped};
+use super::print_json;
 use crate::accounts::Bounds;
 use crate::cli::Check;
 use crate::failure::{Verdict, did_you_mean};
@@ -25,9 +28,10 @@ use crate::{image, output};
 use crate::{systems, workspace};
 use abi::boot::ALL_CPUS;
 use anyhow::Result;
-use latency::Latency;
 use manifest::{Origin, Problems, System};
+use note::Note;
 pub use overheads::Costs;
+use page::Page;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,6 +40,7 @@ use std::path::Path;
 /// counts.
 pub fn check(asked: &Check, as_json: bool) -> Result<Verdict> {
     let measured = asked.overheads.as_deref().map(overheads::measured).transpose()?;
+    let shows = if as_json { Shows::Json } else { Shows::Text { all: asked.verbose } };
     // A name that means nothing is refused before anything is said of the others.
     asked.systems.iter().try_for_each(|system| systems::path(system).map(drop))?;
     let mut worst = Verdict::Held;
@@ -43,7 +48,7 @@ pub fn check(asked: &Check, as_json: bool) -> Result<Verdict> {
     // All are read before anything is said of one.
     let systems = asked.systems.iter().map(|system| read(system, measured.as_ref()));
     for system in systems.collect::<Result<Vec<_>>>()? {
-        let (document, verdict) = one(system, measured.as_ref(), as_json)?;
+        let (document, verdict) = one(system, measured.as_ref(), shows)?;
         documents.push(document);
         worst = match (worst, verdict) {
             (Verdict::Unable, _) | (_, Verdict::Held) => worst,
@@ -56,6 +61,15 @@ pub fn check(asked: &Check, as_json: bool) -> Result<Verdict> {
         (false, _) => {}
     }
     Ok(worst)
+}
+
+/// What is shown of each system.
+#[derive(Clone, Copy)]
+enum Shows {
+    /// A document of all of them.
+    Json,
+    /// A screen, or all tables.
+    Text { all: bool },
 }
 
 /// Reads one manifest, of which nothing but its own problems may be wrong.
@@ -75,45 +89,53 @@ fn read(system: &str, measured: Option<&Costs>) -> Result<Result<System, Problem
 fn one(
     checked: Result<System, Problems>,
     measured: Option<&Costs>,
-    as_json: bool,
+    shows: Shows,
 ) -> Result<(Value, Verdict)> {
-    let (system, problems) = match checked {
-        Ok(system) => (Some(system), None),
-        Err(problems) => (None, Some(problems)),
+    let system = match checked {
+        Ok(system) => system,
+        Err(problems) => return Ok((refuse(&problems, shows), Verdict::Unable)),
     };
-    let costs = |system| measured.cloned().unwrap_or_else(|| overheads::given(system).into());
-    let decided = system.as_ref().and_then(|system| decided::decide(system, costs(system)));
-    let latency = system.as_ref().map(latency::latency).transpose()?;
-    if let (Some(system), false) = (&system, as_json) {
-        output::line(system.summary().trim_end());
-        latency.iter().for_each(|it| output::line(format_args!("\n{}", it.text().trim_end())));
-        if let Some(decided) = &decided {
-            output::line(decided.text().trim_end());
+    let costs = measured.cloned().unwrap_or_else(|| overheads::given(&system).into());
+    let decided = decided::decide(&system, costs);
+    let latency = latency::latency(&system)?;
+    let notes = notes(&system);
+    let page =
+        Page { system: &system, decided: decided.as_ref(), latency: Some(&latency), notes: &notes };
+    if let Shows::Text { all } = shows {
+        output::line(page.verdict(all).trim_end());
+        if let Some(late) = latency.problem() {
+            output::error(format_args!("\n{late}\n"));
         }
-        let notes = notes(system);
-        notes.iter().for_each(|note| output::line(wrapped(note, "\nnote: ", "      ").trim_end()));
+        output::line(page.rest(all).trim_end());
     }
-    if let Some(problems) = &problems {
-        eprintln!("{problems}");
-    }
-    let late = latency.as_ref().and_then(Latency::problem);
-    if let (Some(late), false) = (late, as_json) {
-        eprintln!("{late}");
-    }
-    let verdict = match (&problems, &decided) {
-        (Some(_), _) => Verdict::Unable,
-        (None, Some(decided)) => Verdict::from_bool(decided.is_accepted() && late.is_none()),
-        (None, None) => Verdict::from_bool(late.is_none()),
-    };
     let document = json!({
-        "system": system.as_ref().map(|system| system.name.as_str()),
-        "problems": problems,
-        "notes": system.as_ref().map(notes),
-        "latency": latency.as_ref().map(Latency::document),
-        "reservations": system.as_ref().map(reservations),
+        "system": system.name,
+        "verdict": page.document(),
+        "problems": null,
+        "notes": note::texts(&notes),
+        "latency": latency.document(),
+        "reservations": reservations(&system),
         "schedulability": decided.as_ref().map(decided::Decided::document),
     });
-    Ok((document, verdict))
+    Ok((document, Verdict::from_bool(page.is_accepted())))
+}
+
+/// Says what is wrong with a manifest: the verdict first, and each problem with its place.
+fn refuse(problems: &Problems, shows: Shows) -> Value {
+    let (says, verdict) = page::refused(problems);
+    if let Shows::Text { .. } = shows {
+        output::line(format_args!("{says}\n"));
+    }
+    output::error(format_args!("{problems}\n"));
+    json!({
+        "system": null,
+        "verdict": verdict,
+        "problems": problems,
+        "notes": null,
+        "latency": null,
+        "reservations": null,
+        "schedulability": null,
+    })
 }
 
 /// Within which time the tasks of a system end by the analysis, in ns, by their names.
@@ -165,7 +187,7 @@ fn one_cpu(cpu: u32) -> Option<u32> {
 }
 
 /// What a good manifest asks for that not every machine can do.
-fn notes(system: &System) -> Vec<String> {
+fn notes(system: &System) -> Vec<Note> {
     let (able, unable): (Vec<_>, Vec<_>) =
         MACHINES.into_iter().partition(|machine| system.cpus <= machine.most_cpus());
     let able: Vec<String> =
@@ -173,7 +195,9 @@ fn notes(system: &System) -> Vec<String> {
     let note = |machine: &dyn Machine| {
         let (name, most, cpus) = (machine.name(), machine.most_cpus(), system.cpus);
         let able = able.join(" or ");
-        format!("machine {name} has at most {most} CPUs; a system of {cpus} runs with {able}")
+        let text =
+            format!("machine {name} has at most {most} CPUs; a system of {cpus} runs with {able}");
+        Note::new(&system.cpus_at, text)
     };
     let unable = unable.into_iter().map(note);
     unable.chain(waits::notes(system)).chain(released::notes(system)).collect()

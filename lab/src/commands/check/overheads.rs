@@ -1,8 +1,7 @@
 //! What the kernel costs: from the manifest, or as a trace has measured it.
 
-use super::decided::time;
 use crate::failure::usage;
-use analysis::Overheads;
+use analysis::{Overheads, time};
 use anyhow::Result;
 use fs_err as fs;
 use manifest::{System, TREE};

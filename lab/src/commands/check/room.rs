@@ -7,13 +7,13 @@
 //! the next release may be seen earlier than that one was, its job has what was left over. Where it
 //! shares, more of what was used comes back later ([`lent::outstanding`]).
 
-use super::decided::{bound, name, time};
+use super::decided::{bound, name};
 use super::lent;
 use super::tree::{below_root, execution_within, shared_class};
 use abi::boot::ALL_CPUS;
 use abi::reservation::LEAST_PART;
 use analysis::tree::{Class, LeafReport, Report, interrupts};
-use analysis::{Overheads, Stream, Time, Verdict};
+use analysis::{Overheads, Stream, Time, Verdict, time};
 use manifest::{System, spell_duration};
 
 /// A microsecond, in ns: the unit of budgets.

@@ -1,12 +1,24 @@
 //! Manifests that fit and manifests that do not, and what is said of them.
 
 use super::decided::{Decided, decide};
-use super::{Check, MACHINES, check, notes, overheads};
+use super::note::texts;
+use super::page::{Page, refused};
+use super::{Check, MACHINES, check, latency, notes, overheads};
 use crate::failure::{Usage, Verdict};
 use crate::{image, systems};
 use expect_test::expect_file;
 use manifest::System;
 use std::path::PathBuf;
+
+impl Decided {
+    /// All that is said of it, in lines of any length.
+    pub(super) fn text(&self) -> String {
+        let reasons = self.reasons();
+        let missing = self.missing().unwrap_or_default();
+        let parts = [self.says(), self.deadlines(usize::MAX), texts(&reasons).join("\n"), missing];
+        parts.join("\n") + &self.tables()
+    }
+}
 
 /// The manifests of a kind under `tests/check`.
 fn manifests(kind: &str) -> Vec<PathBuf> {
@@ -21,21 +33,100 @@ fn manifests(kind: &str) -> Vec<PathBuf> {
 }
 
 fn decided(path: &std::path::Path) -> (System, Decided) {
-    let system = manifest::load(path).unwrap_or_else(|problem| panic!("{problem}"));
+    let system = systems::load(path.to_str().expect("a text")).expect("it is right");
     let stem = path.file_stem().and_then(|stem| stem.to_str());
     assert_eq!(Some(system.name.as_str()), stem, "a system is called as its file is");
     let decided = decide(&system, overheads::given(&system)).expect("there is something to decide");
     (system, decided)
 }
 
+/// What is said of a system, all of it or a screen, but for its latency.
+fn page(system: &System, decided: &Decided, all: bool) -> String {
+    let page = Page { system, decided: Some(decided), latency: None, notes: &[] };
+    page.verdict(all) + &page.rest(all)
+}
+
 /// What is said is kept beside the manifest, and fits the screen.
 fn is_kept(path: &std::path::Path) -> Decided {
     let (system, decided) = decided(path);
-    let text = format!("{}{}", system.summary(), decided.text());
+    let text = page(&system, &decided, true);
     let widest = text.lines().map(|line| line.chars().count()).max();
     assert!(widest <= Some(80), "{}: {widest:?}", path.display());
     expect_file![path.with_extension("txt")].assert_eq(&text);
     decided
+}
+
+/// Lines of a screen.
+const SCREEN: usize = 24;
+
+/// What is said of a system without --verbose.
+fn screen(name: &str) -> String {
+    let system = systems::load(name).unwrap();
+    let decided = decide(&system, overheads::given(&system));
+    let latency = latency::latency(&system).unwrap();
+    let notes = notes(&system);
+    let decided = decided.as_ref();
+    let page = Page { system: &system, decided, latency: Some(&latency), notes: &notes };
+    page.verdict(false) + &page.rest(false)
+}
+
+#[test]
+fn each_system_fits_a_screen() {
+    for name in systems::names() {
+        let text = screen(&name);
+        let count = text.lines().count();
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{name}: {text}");
+        assert!(text.starts_with(&format!("{name} ")), "{text}");
+        // This one has eight tasks, four of them late.
+        assert!(count <= SCREEN || name == "plugins", "{name}: {count} lines\n{text}");
+    }
+}
+
+#[test]
+fn a_verdict_names_the_line_to_blame() {
+    let says = |from: &str, to: &str| {
+        let text = "[system]\nname = \"a\"\nmax_latency = \"50us\"\n[[domain]]\nname = \"d\"\n\
+                    program = \"busy\"\npriority = 9\nexecution = \"1ms\"\nperiod = \"4ms\"\n";
+        let changed = text.replace(from, to);
+        assert!(from == to || changed != text, "{from}");
+        let system = match manifest::parse("a.toml", &changed) {
+            Ok(system) => system,
+            Err(problems) => return refused(&problems).0,
+        };
+        let decided = decide(&system, overheads::given(&system));
+        let latency = latency::latency(&system).unwrap();
+        let latency = Some(&latency);
+        let page = Page { system: &system, decided: decided.as_ref(), latency, notes: &[] };
+        page.verdict(false).lines().next().unwrap().to_string()
+    };
+    assert_eq!(says("", ""), "a fits.");
+    assert_eq!(says("\"1ms\"", "\"5ms\""), "a does not fit: see line 6 of a.toml.");
+    let late = "a fits; it cannot hold its `max_latency`: see line 1 of a.toml.";
+    assert_eq!(says("50us", "1us"), late);
+    assert_eq!(says("= 9", "= 900"), "a.toml is refused: see line 7 of it.");
+}
+
+#[test]
+fn many_deadlines_are_cut_to_the_tightest() {
+    let mut text = "[system]\nname = \"a\"\n".to_string();
+    for at in 0..9 {
+        text += &format!(
+            "[[domain]]\nname = \"d{at}\"\nprogram = \"busy\"\npriority = {}\n\
+             execution = \"1ms\"\nperiod = \"{}ms\"\n",
+            50 - at,
+            20 - at
+        );
+    }
+    let system = manifest::parse("a.toml", &text).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let decided = decide(&system, analysis::Overheads::default()).expect("there are tasks");
+    let tasks = |most: usize| {
+        let text = decided.deadlines(most);
+        let rows = text.lines().filter_map(|line| line.strip_prefix(" domain "));
+        rows.filter_map(|row| row.split(' ').next()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(tasks(9), "d0 d1 d2 d3 d4 d5 d6 d7 d8");
+    assert_eq!(tasks(2), "d8 d7");
+    assert!(decided.deadlines(2).ends_with(" 7 more have more slack; 0 of them do not fit.\n"));
 }
 
 #[test]
@@ -120,7 +211,7 @@ fn the_worst_verdict_counts() {
         ["good/shares", "bad/overload"].map(|name| format!("tests/check/{name}.toml"));
     let verdict = |systems: &[&String]| {
         let systems = systems.iter().map(ToString::to_string).collect();
-        check(&Check { systems, overheads: None }, true).expect("they can be read")
+        check(&Check { systems, overheads: None, verbose: false }, true).expect("they can be read")
     };
     assert_eq!(verdict(&[&good]), Verdict::Held);
     assert_eq!(verdict(&[&good, &bad, &good]), Verdict::Failed);
@@ -156,13 +247,13 @@ fn what_a_machine_cannot_do_is_noted_and_refused_there() {
     for machine in MACHINES {
         system.cpus = machine.most_cpus();
         let about = format!("machine {} ", machine.name());
-        assert!(!notes(&system).iter().any(|note| note.starts_with(&about)), "{about}");
+        assert!(!notes(&system).iter().any(|note| note.text.starts_with(&about)), "{about}");
     }
     let [usual, .., simulation] = MACHINES;
     system.cpus = usual.most_cpus() + 1;
     let said = "machine qemu-x86_64 has at most 8 CPUs; a system of 9 runs with \
                 `--machine twin`";
-    assert_eq!(notes(&system), [said]);
+    assert_eq!(texts(&notes(&system)), [said]);
     let refused = image::build_for(usual, &system).err().unwrap();
     assert!(refused.is::<Usage>() && refused.to_string().contains("at most 8 CPUs"));
     assert!(system.cpus <= simulation.most_cpus());
@@ -177,7 +268,11 @@ fn bounds_that_are_not_required_fail_nothing() {
     let shown = decide(&system, analysis::Overheads::default()).expect("the same");
     assert_eq!((asked.is_accepted(), shown.is_accepted()), (false, true));
     assert_eq!(shown.document()["fits"], false);
-    assert!(shown.text().contains("CPU 0 does not fit."), "{}", shown.text());
+    assert!(
+        shown.text().starts_with("does not fit, which its `[analysis]` accepts"),
+        "{}",
+        shown.text()
+    );
 }
 
 /// Each system that comes along is accepted.
@@ -229,7 +324,7 @@ fn a_supervised_server_is_the_server() {
         let keys = format!("program = \"periodic\"\n{keys}restart = \"on-failure\"\n");
         sharing_with(from, &keys)
     };
-    let text = disk("priority = 50\n").text().split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = disk("priority = 50\n").text();
     assert!(text.contains("`disk` has priority 50, and `logger`, which calls it, 60"), "{text}");
     let blocked =
         |decided: &Decided| decided.document()["cpus"][0]["tasks"][2]["blocking_ns"].clone();

@@ -1,15 +1,16 @@
 //! Waits by messages that may never end, or last long, by the rights that domains have.
 
-use super::decided::time;
+use super::note::Note;
 use super::watched;
 use abi::Rights;
 use abi::boot::ALL_CPUS;
 use abi::object::Resource;
 use abi::reservation::{Budget, Server};
+use analysis::time;
 use manifest::{Domain, Reaction, Reservation, System};
 
 /// What is to be known of endpoints and of who serves them.
-pub fn notes(system: &System) -> Vec<String> {
+pub fn notes(system: &System) -> Vec<Note> {
     let mut notes = Vec::new();
     for (index, endpoint) in system.endpoints.iter().enumerate() {
         let name = &endpoint.name;
@@ -21,30 +22,34 @@ pub fn notes(system: &System) -> Vec<String> {
         if servers.is_empty()
             && let Some(caller) = callers.first()
         {
-            let caller = &caller.name;
-            notes.push(format!(
-                "no domain may receive from endpoint `{name}`: a message of `{caller}` is never \
-                 received, and waits there until it is ended, for instance by a deadline"
-            ));
+            let text = format!(
+                "no domain may receive from endpoint `{name}`: a message of `{}` is never \
+                 received, and waits there until it is ended, for instance by a deadline",
+                caller.name
+            );
+            notes.push(Note::new(&caller.program_at, text));
         }
         if callers.is_empty()
             && !servers.is_empty()
             && !is_handler
             && endpoint.notification.is_none()
         {
-            let server = &system.domains[servers[0]].name;
-            notes.push(format!(
-                "no domain may send to endpoint `{name}`, from which `{server}` may receive"
-            ));
+            let server = &system.domains[servers[0]];
+            let text = format!(
+                "no domain may send to endpoint `{name}`, from which `{}` may receive",
+                server.name
+            );
+            notes.push(Note::new(&server.program_at, text));
         }
         for server in servers.iter().map(|server| &system.domains[*server]) {
             if server.may(index, Rights::SEND) && servers.len() == 1 && is_single(server) {
-                let server = &server.name;
-                notes.push(format!(
-                    "`{server}` may call endpoint `{name}`, from which it alone may receive, with \
-                     its only thread: such a call is never answered, unless the right is given \
-                     away, and waits until it is ended, for instance by a deadline"
-                ));
+                let text = format!(
+                    "`{}` may call endpoint `{name}`, from which it alone may receive, with its \
+                     only thread: such a call is never answered, unless the right is given away, \
+                     and waits until it is ended, for instance by a deadline",
+                    server.name
+                );
+                notes.push(Note::new(&server.program_at, text));
             }
             notes.extend(held(system, (name, index), server));
         }
@@ -62,7 +67,7 @@ pub(super) fn is_single(domain: &Domain) -> bool {
 
 /// How a server without a reservation lets its callers hold each other, under the kernel with the
 /// tree: it runs on the time of the caller that it works for, if that is of its own CPU.
-fn held(system: &System, (name, index): (&str, usize), server: &Domain) -> Option<String> {
+fn held(system: &System, (name, index): (&str, usize), server: &Domain) -> Option<Note> {
     if !system.needs_tree() || server.reservation.is_some() {
         return None;
     }
@@ -75,18 +80,17 @@ fn held(system: &System, (name, index): (&str, usize), server: &Domain) -> Optio
         None => String::new(),
     };
     let has = if node.adaptive.is_some() { "can be left with" } else { "has" };
-    (callers.len() > 1).then(|| {
-        format!(
-            "`{}` has no reservation: unless it says that it serves `{name}`, it runs on its \
-             caller's time, and stands still when that is used up. `{}`, which {has} {} in \
-             {}{class}, can so hold the callers behind it for {} each time",
-            server.name,
-            caller.name,
-            time(limit.budget),
-            time(limit.period),
-            time(limit.period - limit.budget)
-        )
-    })
+    let text = format!(
+        "`{}` has no reservation: unless it says that it serves `{name}`, it runs on its caller's \
+         time, and stands still when that is used up. `{}`, which {has} {} in {}{class}, can so \
+         hold the callers behind it for {} each time",
+        server.name,
+        caller.name,
+        time(limit.budget),
+        time(limit.period),
+        time(limit.period - limit.budget)
+    );
+    (callers.len() > 1).then(|| Note::new(&server.program_at, text))
 }
 
 /// What a domain runs on and lends to a server, with what is left of the budget at least: its own
@@ -96,10 +100,13 @@ fn limits<'a>(
     domain: &'a Domain,
     server: &Domain,
 ) -> impl Iterator<Item = (&'a Domain, &'a Reservation, Budget)> {
-    let above = |node: &&Reservation| Some(&system.reservations[node.class?]);
-    let own = domain.reservation.map(|own| &system.reservations[own]);
-    let own = own.filter(|own| own.cpu != ALL_CPUS && watched::runs_on(system, server, own.cpu));
-    std::iter::successors(own, above).filter_map(move |node| {
+    let may_lend = |own: &usize| {
+        let cpu = system.reservations[*own].cpu;
+        cpu != ALL_CPUS && watched::runs_on(system, server, cpu)
+    };
+    let own = domain.reservation.filter(may_lend);
+    own.into_iter().flat_map(move |own| system.around(own)).filter_map(move |at| {
+        let node = &system.reservations[at];
         let limit = node.limit()?;
         let stands_still = limit.server != Server::ConstantSoft && node.overrun == Reaction::Usual;
         let budget = node.adaptive.map_or(limit.budget, |own| own.least);
@@ -108,7 +115,7 @@ fn limits<'a>(
 }
 
 /// Domains that may call each other in a ring, each with a single endpoint's name.
-fn cycle(system: &System) -> Option<String> {
+fn cycle(system: &System) -> Option<Note> {
     let calls = |from: usize, to: usize| {
         from != to
             && (0..system.endpoints.len()).any(|endpoint| {
@@ -123,11 +130,12 @@ fn cycle(system: &System) -> Option<String> {
         if let Some(ring) = ring_from(start, &calls, &mut path, &mut done, count) {
             let name = |at: &usize| format!("`{}`", system.domains[*at].name);
             let names: Vec<String> = ring.iter().map(name).collect();
-            return Some(format!(
+            let text = format!(
                 "{} may call each other in a ring: while all threads of each wait for the next \
                  one, none goes on",
                 names.join(", ")
-            ));
+            );
+            return Some(Note::new(&system.domains[ring[0]].program_at, text));
         }
     }
     None
@@ -159,6 +167,10 @@ fn ring_from(
 mod tests {
     use super::*;
 
+    fn texts(system: &System) -> String {
+        notes(system).into_iter().map(|note| note.text + "\n").collect()
+    }
+
     const RIGHTS: [&str; 4] = ["", "send", "receive", "send receive"];
 
     /// Two domains with these rights to one endpoint, and so many threads each.
@@ -183,7 +195,7 @@ mod tests {
     fn each_note_is_true() {
         for (first, second) in RIGHTS.into_iter().flat_map(|one| RIGHTS.map(|other| (one, other))) {
             for threads in [1, 2] {
-                let notes = notes(&system([first, second], threads)).join("\n");
+                let notes = texts(&system([first, second], threads));
                 let has = |right: &str| [first, second].map(|rights| rights.contains(right));
                 let (sends, receives) = (has("send"), has("receive"));
                 let any = |which: [bool; 2]| which[0] || which[1];
@@ -231,7 +243,7 @@ mod tests {
         for leaf in [1, 4, 7, 10] {
             for class in [2, 4, 9, 10] {
                 for other in [3, 8, 10] {
-                    let notes = notes(&held_by(leaf, class, other)).join("\n");
+                    let notes = texts(&held_by(leaf, class, other));
                     let longest = 10 - leaf.min(class).min(other);
                     let case = format!("{leaf}, {class}, {other}: {notes}");
                     let said =

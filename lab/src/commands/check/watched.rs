@@ -1,16 +1,17 @@
 //! Whether the supervisor can make a program that makes no progress again in time, and what the
 //! supervisor itself costs others.
 
+use super::note::Note;
 use super::shared::{OnCpu, reports};
 use super::waits;
 use abi::boot::ALL_CPUS;
 use abi::reservation::{LEVELS, LONGEST, Server, Share};
-use analysis::Overheads;
+use analysis::{Overheads, time};
 use manifest::{Domain, Reservation, System};
 use std::collections::BTreeSet;
 
 /// What can keep the supervisor from making programs again whose heartbeats are missing.
-pub fn notes(system: &System) -> Option<String> {
+pub fn notes(system: &System) -> Option<Note> {
     let watcher = &system.domains[system.supervisor?];
     let beats = |domain: &&Domain| domain.restart.as_ref().is_some_and(|it| it.heartbeat.is_some());
     let watched = system.domains.iter().find(beats)?;
@@ -21,34 +22,28 @@ pub fn notes(system: &System) -> Option<String> {
                 >= level(system, watcher, watcher.priority)
             && !is_limited(system, domain)
     };
-    let names: Vec<String> =
-        system.domains.iter().filter(may_hold).map(|it| format!("`{}`", it.name)).collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "programs whose heartbeats are missing, such as `{}`, are not made again while {} \
-             runs, which is as urgent as the supervisor or more and has no limit: give \
-             `[supervisor]` a higher `priority`, or the other a lower one or a `budget`",
-            watched.name,
-            names.join(" or ")
-        )
-    })
+    let holding = || system.domains.iter().filter(|it| may_hold(it));
+    let first = holding().next()?;
+    let names: Vec<String> = holding().map(|it| format!("`{}`", it.name)).collect();
+    let text = format!(
+        "programs whose heartbeats are missing, such as `{}`, are not made again while {} runs, \
+         which is as urgent as the supervisor or more and has no limit: give `[supervisor]` a \
+         higher `priority`, or the other a lower one or a `budget`",
+        watched.name,
+        names.join(" or ")
+    );
+    Some(Note::new(&first.program_at, text))
 }
 
 /// How urgent threads of a domain that have this priority are below the root.
-fn level(system: &System, domain: &Domain, priority: u8) -> u32 {
-    let above = |at: &usize| system.reservations[*at].class;
-    let top = std::iter::successors(domain.reservation, above).last();
-    match top.map(|top| system.reservations[top].share) {
-        None => priority.into(),
-        Some(Share::Priority(priority)) => priority.into(),
-        Some(_) => system.shared_priority.into(),
-    }
+pub(super) fn level(system: &System, domain: &Domain, priority: u8) -> u16 {
+    domain.reservation.map_or(priority.into(), |at| system.urgency_of(at))
 }
 
 /// Whether something around a domain's threads has a budget, or windows that leave time.
 fn is_limited(system: &System, domain: &Domain) -> bool {
-    let above = |at: &usize| system.reservations[*at].class;
-    std::iter::successors(domain.reservation, above).any(|at| {
+    let mut around = domain.reservation.into_iter().flat_map(|at| system.around(at));
+    around.any(|at| {
         let node = &system.reservations[at];
         node.limit().is_some_and(|limit| limit.server != Server::ConstantSoft)
             || has_windows_alone(system, node)
@@ -119,7 +114,7 @@ pub fn reason(system: &System) -> String {
     let limit = domain.reservation.and_then(|at| system.reservations[at].limit);
     match limit {
         Some(limit) => {
-            let [budget, period] = [limit.budget, limit.period].map(super::decided::time);
+            let [budget, period] = [limit.budget, limit.period].map(time);
             format!(
                 " Without the supervisor, which has {budget} in {period} before all others, it \
                  fits: give `[supervisor]` a smaller `budget`."
@@ -161,7 +156,7 @@ mod tests {
                     for supervisor in [None, Some(51), Some(100), Some(255)] {
                         let own = supervisor.unwrap_or(51);
                         let system = watched(beats, (priority, cpu), supervisor);
-                        let said = notes(&system).is_some_and(|note| note.contains("`hog`"));
+                        let said = notes(&system).is_some_and(|note| note.text.contains("`hog`"));
                         let expected = beats && cpu == 0 && priority >= own;
                         assert_eq!(said, expected, "{beats} {priority} {cpu} {supervisor:?}");
                     }
@@ -191,8 +186,7 @@ mod tests {
                 let system = looped(execution, supervisor);
                 let decided = decide(&system, Overheads::default()).expect("a loop");
                 let all = execution + supervisor.unwrap_or(1_000);
-                let text = decided.text().replace('\n', " ");
-                let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                let text = decided.text();
                 let named = text.contains("Without the supervisor");
                 assert_eq!(decided.fits(), all <= 1_000, "{text}");
                 assert_eq!(named, all > 1_000 && execution <= 1_000, "{text}");

@@ -9,11 +9,11 @@ use results::{Verdict, rounded};
 /// All there is to say about some claims.
 pub fn text(board: &[Line]) -> String {
     let lines = board.iter().map(|line| {
-        let mut text = format!("{}\n", line.claim.id) + &indented(&line.claim.statement);
+        let mut text = wrapped(&line.claim.cited(), "", "  ");
         let name = |judged: &Judged| Some(claim::find(&judged.id)?.0.name);
         let by = line.judged().iter().find_map(name);
-        let by = by.map(|name| format!(", experiment {name}")).unwrap_or_default();
-        text += &format!("{}{by}\n", line.from);
+        let by = by.map(|name| format!("experiment {name}, ")).unwrap_or_default();
+        text += &format!("{by}{} of the ledger\n", line.from);
         line.judged().iter().for_each(|judged| text += &part(line, judged));
         text
     });
@@ -24,8 +24,7 @@ pub fn text(board: &[Line]) -> String {
 fn part(line: &Line, judged: &Judged) -> String {
     let mut text = String::new();
     if judged.id != line.claim.id {
-        text += &format!("\n{}\n", judged.id);
-        text += &indented(&judged.statement);
+        text += &wrapped(&judged.cited(), "\n", "  ");
     }
     if let Some((experiment, spec)) = claim::find(&judged.id) {
         text += &settings(experiment, &spec);

@@ -21,8 +21,7 @@ pub fn text(board: &[Line], machines: &[&str], commit: &str) -> String {
         text += "\nnot yet:\n";
     }
     for line in open {
-        let head = format!(" {:8} ", line.claim.id);
-        text += &wrapped(&line.claim.statement, &head, &" ".repeat(head.len()));
+        text += &wrapped(&line.claim.cited(), " ", "   ");
     }
     let tallies: String = machines.iter().map(|machine| tally(board, machine)).collect();
     text + "\n" + &tallies + &notes(board, commit)
@@ -30,25 +29,24 @@ pub fn text(board: &[Line], machines: &[&str], commit: &str) -> String {
 
 /// A line a claim and a line a part; a column a machine.
 fn scores(board: &[&Line], machines: &[&str]) -> String {
-    let mut headings = vec!["claim", "says"];
+    let mut headings = vec!["claim", "ledger"];
     headings.extend(machines);
     let mut table = table(&headings);
     for line in board {
-        let mut row = vec![line.claim.id.clone(), line.claim.statement.clone()];
+        let mut row = vec![line.claim.statement.clone(), line.claim.id.clone()];
         row.extend(machines.iter().map(|machine| whole(line, machine)));
         table.add_row(row);
         for part in &line.parts {
-            let letter = part.id.trim_start_matches(&line.claim.id);
-            let mut row = vec![format!("      {letter}"), part.statement.clone()];
+            let mut row = vec![part.statement.clone(), part.id.clone()];
             row.extend(machines.iter().map(|machine| single(part, machine)));
             table.add_row(row);
         }
     }
     // What claims say gets the room that verdicts leave.
     let left = (output::columns() as u16).saturating_sub(10 + VERDICT * machines.len() as u16);
-    for column in table.column_iter_mut().skip(1) {
+    for column in table.column_iter_mut() {
         column.set_constraint(match column.index {
-            1 => ColumnConstraint::Absolute(Width::Fixed(left.max(VERDICT))),
+            0 => ColumnConstraint::Absolute(Width::Fixed(left.max(VERDICT))),
             _ => ColumnConstraint::UpperBoundary(Width::Fixed(VERDICT)),
         });
     }
@@ -93,7 +91,8 @@ fn evidence(line: &Line) -> String {
         for standing in &judged.machines {
             let Some(verdict) = standing.found else { continue };
             if verdict != Verdict::Reproduced {
-                text += &format!("\n{} on {}: {}\n", judged.id, standing.machine, verdict.words());
+                let head = format!("{} on {}:", verdict.words(), standing.machine);
+                text += &wrapped(&format!("{head} {}", judged.cited()), "\n", "  ");
                 text += &wrapped(&standing.evidence, "    ", "    ");
             }
         }
@@ -141,7 +140,8 @@ fn notes(board: &[Line], commit: &str) -> String {
             Some(verdict) => format!("recorded is {}", verdict.words()),
             None => "nothing is recorded".to_string(),
         };
-        text += &format!("!  {} on {}: {found}, but {recorded}\n", judged.id, standing.machine);
+        let said = format!("{found} on {}, but {recorded}: {}", standing.machine, judged.cited());
+        text += &wrapped(&said, "!  ", "   ");
     }
     if standings().any(|(_, standing)| standing.differs()) {
         text += "!  `--update` records what was found, once it is understood\n";

@@ -40,35 +40,37 @@ fn results_records_and_differences_are_told_apart() {
         ],
     );
     expect![[r#"
-        claim  says  twin
-        S0-C01  The scheduling interface costs next to nothing.  not observable
+        claim  ledger  twin
+        The scheduling interface costs next to nothing.  S0-C01  not observable
         !
-        S0-C04  Each optimisation is worth about a quarter of a  contradicted
+        Each optimisation is worth about a quarter of a  S0-C04  contradicted
         message, in a fixed order of kernels.  (1 of 2)
-        a  Order of cost: fastpath < slowpath ~ direct-lazy ~  reproduced
+        Order of cost: fastpath < slowpath ~ direct-lazy ~  S0-C04a  reproduced
         ipc-* < strict-lazy and direct-eager < strict-eager
-        b  Direct switching and lazy queueing are each worth  contradicted
+        Direct switching and lazy queueing are each worth  S0-C04b  contradicted
         roughly a quarter of a message, and together at
         least their sum
-        S0-C07  Scanned and sorted send queues grow linearly, a heap  reproduced
+        Scanned and sorted send queues grow linearly, a heap  S0-C07  reproduced
         logarithmically.
-        a  ipc-scan and ipc-ordered grow linearly with the  reproduced *
+        ipc-scan and ipc-ordered grow linearly with the  S0-C07a  reproduced *
         queue
 
-        S0-C01 on twin: not observable
+        not observable on twin: The scheduling interface costs next to nothing (S0-C01)
         nothing to see
 
-        S0-C04b on twin: contradicted
+        contradicted on twin: Direct switching and lazy queueing are each worth roughly
+        a quarter of a message, and together at least their sum (S0-C04b)
         it was otherwise
 
         not yet:
-        S1-C02  Barriers explain that gap where they are dear.
+        Barriers explain that gap where they are dear (S1-C02)
 
         twin: 1 reproduced, 1 contradicted, 1 not observable, 1 not yet, of 4 claims
         *  as recorded in tests/claims.toml, without a result in this work tree; `--run`
         measures
         3 of 4 verdicts rest on results of another commit; `--run` measures again
-        !  S0-C01 on twin: not observable, but nothing is recorded
+        !  not observable on twin, but nothing is recorded: The scheduling interface
+        costs next to nothing (S0-C01)
         !  `--update` records what was found, once it is understood
     "#]]
     .assert_eq(&text);
@@ -83,7 +85,7 @@ fn the_whole_board_fits_eighty_columns() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let lines = || text.lines();
     for claim in scoreboard::ledger() {
-        assert!(lines().any(|line| line.trim().starts_with(&claim.id)), "{}", claim.id);
+        assert!(lines().any(|line| line.contains(&claim.id)), "{}", claim.id);
     }
 }
 
@@ -108,9 +110,9 @@ fn a_claim_shows_its_settings_its_bands_and_its_verdicts() {
     let mut board = scoreboard::board(&[report], &record);
     board.retain(|line| line.claim.id == "S1-C11");
     let text = detail::text(&board);
-    assert!(text.starts_with("S1-C11\n    Without think time"), "{text}");
+    assert!(text.starts_with("Without think time"), "{text}");
     for part in [
-        "S1-E04, experiment lock-scaling\n",
+        "experiment lock-scaling, S1-E04 of the ledger\n",
         "Cortex-A9",
         "below 1.05",
         "1.01",

@@ -1,6 +1,5 @@
 //! What runs leave on disk: a directory for each, from which the latest are read again.
 
-use crate::experiment::user_system::SYSTEM;
 use crate::experiment::{self, EXPERIMENTS, Experiment};
 use crate::workspace;
 use anyhow::{Context, Result};
@@ -54,31 +53,59 @@ fn latest_in(
 ) -> Result<Vec<Kept>> {
     let mut found: Vec<Kept> = Vec::new();
     for experiment in EXPERIMENTS {
-        let own = directory.join(experiment.name);
-        for run in runs(&own).into_iter().rev() {
-            // The latest may be under way in another process.
-            let path = own.join(run.to_string());
-            let report = match results::read_report(&path) {
-                Err(error) if error.kind() == ErrorKind::NotFound => continue,
-                read => read.context("damaged")?,
-            };
-            if !experiment::is_listed(&report) {
-                ignored(&path, &report);
-                continue;
-            }
-            let same = |(_, other): &Kept| {
-                (&other.experiment, &other.machine) == (&report.experiment, &report.machine)
-            };
+        let mut machines = 0;
+        for kept in newest(directory, experiment) {
+            let (path, report) = kept?;
+            let same = |(_, other): &Kept| is_same(other, &report);
             if wanted(experiment, &report) && !found.iter().any(same) {
                 found.push((path, report));
+                machines += 1;
             }
-            let of_experiment =
-                found.iter().filter(|(_, other)| other.experiment == experiment.name);
-            if of_experiment.count() == experiment.machines.len() {
+            if machines == experiment.machines.len() {
                 break;
             }
         }
     }
+    Ok(found)
+}
+
+/// The kept runs of an experiment, the newest first.
+fn newest(directory: &Path, experiment: &'static Experiment) -> impl Iterator<Item = Result<Kept>> {
+    let own = directory.join(experiment.name);
+    runs(&own).into_iter().rev().filter_map(move |run| {
+        let path = own.join(run.to_string());
+        match results::read_report(&path) {
+            // The latest may be under way in another process.
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Ok(report) if !experiment::is_listed(&report) => {
+                ignored(&path, &report);
+                None
+            }
+            read => Some(read.context("damaged").map(|report| (path, report))),
+        }
+    })
+}
+
+/// Whether two reports are of one experiment on one machine, with the same system of the user's.
+fn is_same(one: &Report, other: &Report) -> bool {
+    (&one.experiment, &one.machine, one.of_system())
+        == (&other.experiment, &other.machine, other.of_system())
+}
+
+/// The latest runs of users' systems, by system.
+fn of_users(directory: &Path) -> Result<Vec<Kept>> {
+    let mut found: Vec<Kept> = Vec::new();
+    // Of these alone all are read.
+    for experiment in EXPERIMENTS.into_iter().filter(|it| it.user_system.is_some()) {
+        for kept in newest(directory, experiment) {
+            let (path, report) = kept?;
+            let is_new = !found.iter().any(|(_, other)| is_same(other, &report));
+            if report.of_system().is_some() && is_new {
+                found.push((path, report));
+            }
+        }
+    }
+    found.sort_by_key(|(_, report)| report.of_system());
     Ok(found)
 }
 
@@ -95,21 +122,20 @@ pub fn is_whole(experiment: &'static Experiment, report: &Report) -> bool {
     report.set.is_empty() && listed.is_ok_and(|listed| listed.kernels().iter().all(has))
 }
 
-/// What stands for each experiment on each machine: its latest whole run, and without one the
-/// latest of a part.
+/// What a report shows: first the latest runs of users' systems, then what stands for each
+/// experiment on each machine, its latest whole run, and without one the latest of a part.
 pub fn standing() -> Result<Vec<Kept>> {
     standing_in(&workspace::results())
 }
 
 fn standing_in(directory: &Path) -> Result<Vec<Kept>> {
-    let of = |report: &Report| (report.experiment.clone(), report.machine.clone());
     let whole = latest_in(directory, &is_whole)?;
-    let all = latest_in(directory, &|_, report| !report.set.contains_key(SYSTEM))?;
+    let all = latest_in(directory, &|_, report| report.of_system().is_none())?;
     let choose = |part: Kept| {
-        let same = |(_, report): &&Kept| of(report) == of(&part.1);
+        let same = |(_, report): &&Kept| is_same(report, &part.1);
         whole.iter().find(same).cloned().unwrap_or(part)
     };
-    Ok(all.into_iter().map(choose).collect())
+    Ok(of_users(directory)?.into_iter().chain(all.into_iter().map(choose)).collect())
 }
 
 /// The latest run of each experiment on each machine with all its kernels.
@@ -156,15 +182,27 @@ mod tests {
     }
 
     #[test]
-    fn a_users_system_stands_for_no_experiment() {
+    fn a_users_system_comes_first_and_stands_for_no_experiment() {
         let directory = tempfile::tempdir().unwrap();
-        let mut report = crate::experiment::testing::report("qemu-x86_64", &[]);
-        report.experiment = "sections".to_string();
-        report.set.insert(SYSTEM.to_string(), vec![results::Value::Name("plant".to_string())]);
-        let own = directory.path().join("sections/1");
-        results::write_run(&own, &report, &Samples::default()).unwrap();
-        assert!(standing_in(directory.path()).unwrap().is_empty());
-        assert_eq!(latest_in(directory.path(), &|_, _| true).unwrap().len(), 1);
+        let keep = |run: &str, system: &str| {
+            let mut report = crate::experiment::testing::report("qemu-x86_64", &[]);
+            report.experiment = "sections".to_string();
+            if !system.is_empty() {
+                let name = results::Value::Name(system.to_string());
+                report.set.insert(results::SYSTEM.to_string(), vec![name]);
+            }
+            let own = directory.path().join("sections").join(run);
+            results::write_run(&own, &report, &Samples::default()).unwrap();
+        };
+        let stands = || -> Vec<String> {
+            let all = standing_in(directory.path()).unwrap().into_iter();
+            all.map(|(path, _)| path.file_name().unwrap().to_str().unwrap().to_string()).collect()
+        };
+        keep("1", "");
+        keep("2", "plant");
+        keep("3", "plant");
+        keep("4", "boat");
+        assert_eq!(stands(), ["4", "3", "1"]);
     }
 
     #[test]

@@ -58,7 +58,11 @@ fn details(experiment: &Experiment) -> String {
     let conditions = experiment.conditions.iter();
     row("always", conditions.map(|(name, value)| format!("{name}: {value}")).collect(), "\n");
     let claims = (experiment.claims)().into_iter();
-    row("claims", claims.map(|claim| format!("{} {}", claim.id, claim.statement)).collect(), "\n");
+    row(
+        "claims",
+        claims.map(|claim| format!("{} ({})", claim.statement, claim.id)).collect(),
+        "\n",
+    );
     row("notes", words(experiment.notes), "\n");
     row("ledger", words(experiment.ledger), ", ");
     text += super::super::fitted(table).trim_end();

@@ -2,6 +2,7 @@ use super::picture::distribution;
 use super::*;
 use crate::cli::{Cli, Command, Lab};
 use crate::machine::Twin;
+use analysis::Random;
 use clap::Parser;
 use rtsim::Jobs;
 use std::fmt::Write;
@@ -116,13 +117,8 @@ fn by_deadlines_all_jobs_are_in_time() {
 /// A task set without jobs that end when others are released: lengths and periods are multiples of
 /// 10, phases are not.
 fn random_set(seed: u64) -> String {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut below = |n: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 20) % n
-    };
+    let mut random = Random::of(seed);
+    let mut below = |most: u64| random.below(most);
     let mut text = "duration 9000; mutex M, N;\n".to_string();
     for task in 0..4 {
         let (phase, period) = (10 * below(9) + 1 + 2 * task, 10 * (20 + below(30)));

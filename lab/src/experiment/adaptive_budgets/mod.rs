@@ -53,7 +53,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("filled", "the same, raised alike until the class has nothing left"),
         (
             "adaptive",
-            "S2B-12 on both levels: servers from the mean on, 1 ms at least; 16 decisions",
+            "both levels follow demand (S2B-12): from the mean on, 1 ms at least; 16 decisions",
         ),
         ("kept", "the same, but no server falls below the mean"),
         ("flat", "as adaptive, in a class that always has all that the hard server leaves"),

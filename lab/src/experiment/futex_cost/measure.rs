@@ -62,21 +62,12 @@ fn dequeue(measured: &mut Measured, kernel: &str) -> Result<()> {
 struct Of<'a>(&'a Measured, &'a str);
 
 impl Of<'_> {
-    fn summary(&self, metric: &str, case: &str) -> Result<(f64, f64)> {
-        let rows = self.0.samples.rows();
-        let row = rows.iter().find(|row| {
-            (row.kernel.as_str(), row.metric.as_str(), row.case.as_str()) == (self.1, metric, case)
-        });
-        let row = row.with_context(|| format!("no row `{metric}` for `{case}`"))?;
-        Ok((row.summary.median.as_f64(), row.summary.max as f64))
-    }
-
     fn median(&self, metric: &str, case: &str) -> Result<f64> {
-        Ok(self.summary(metric, case)?.0)
+        self.0.median(self.1, metric, case)
     }
 
     fn worst(&self, metric: &str, case: &str) -> Result<f64> {
-        Ok(self.summary(metric, case)?.1)
+        Ok(self.0.summary(self.1, metric, case)?.max as f64)
     }
 }
 

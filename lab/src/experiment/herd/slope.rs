@@ -21,14 +21,9 @@ pub fn points(
     scene: &str,
     threads: &[u64],
 ) -> Vec<(f64, f64)> {
-    let rows = measured.samples.rows();
     let at = |threads: &u64| {
-        let case = case(scene, *threads);
-        let row = rows.iter().find(|row| {
-            (row.kernel.as_str(), row.metric.as_str(), row.case.as_str())
-                == (kernel, metric, case.as_str())
-        })?;
-        Some((*threads as f64, row.summary.median.as_f64()))
+        let median = measured.median(kernel, metric, &case(scene, *threads)).ok()?;
+        Some((*threads as f64, median))
     };
     threads.iter().filter_map(at).collect()
 }

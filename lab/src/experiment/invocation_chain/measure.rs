@@ -2,7 +2,7 @@ use super::{EXPERIMENT, FORMS, LATENCY, LENGTHS, LOADS, WORST, case};
 use crate::experiment::claim::Line;
 use crate::experiment::measured::{fact, recording, spans};
 use crate::experiment::{Boots, Measured};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use manifest::{System, TREE};
 use results::{Case, Curves, Fact, Limit, Points, Source};
 
@@ -66,12 +66,9 @@ struct Of<'a> {
 impl Of<'_> {
     /// The median of a metric by length.
     fn points(&self, metric: &str, form: &str, load: &str) -> Result<Vec<(f64, f64)>> {
-        let rows = self.measured.samples.rows();
         let median = |length: &u64| -> Result<(f64, f64)> {
             let case = case(form, load, *length);
-            let row = rows.iter().find(|row| row.metric == metric && row.case == case);
-            let row = row.with_context(|| format!("no row of `{case}`"))?;
-            Ok((*length as f64, row.summary.median.as_f64()))
+            Ok((*length as f64, self.measured.median(self.kernel, metric, &case)?))
         };
         self.lengths.iter().map(median).collect()
     }

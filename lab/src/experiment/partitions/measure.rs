@@ -46,7 +46,7 @@ pub fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
         }
     }
     measured.units.insert(IDLE_USED.to_string(), "ppm".to_string());
-    let worst = |via: &str, frame| worst(&measured, &event_case(via, frame));
+    let worst = |via: &str, frame| measured.median(kernel, EVENT_WORST, &event_case(via, frame));
     let first = frames[0];
     let mut limits = limits(worst("background", first)?, &|via| worst(via, first))?;
     for &frame in &frames {
@@ -154,12 +154,6 @@ fn idle_used(console: &str) -> Result<u64> {
     let idle = (1_000 * (end - begin)).checked_sub(between(None)).filter(|idle| *idle > 0);
     let idle = idle.context("the readings leave no idle time")?;
     Ok(1_000_000 * between(Some(IDLE)) / idle)
-}
-
-fn worst(measured: &Measured, case: &str) -> Result<f64> {
-    let rows = measured.samples.rows();
-    let row = rows.iter().find(|row| row.metric == EVENT_WORST && row.case == case);
-    Ok(row.with_context(|| format!("no event of `{case}`"))?.summary.median.as_f64())
 }
 
 /// The rules of the background partition that no claim is about: a tie goes to it, what is below

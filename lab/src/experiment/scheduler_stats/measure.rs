@@ -2,7 +2,7 @@ use super::{
     ACCURACY, AVOIDED, CASES, COUNTED, DEFERRED_DEQUEUES, DEFERRED_ENQUEUES, LONGEST,
     LOOK_UPS_AVOIDED, OF_EQUALS, RATES, SECOND, TRACED,
 };
-use crate::experiment::measured::{fact, round_trips};
+use crate::experiment::measured::{fact, pair};
 use crate::experiment::user_system::{ROOM, traced};
 use crate::experiment::{Boots, Emulated, Measured, Setup};
 use crate::image::Extra;
@@ -25,8 +25,8 @@ const PING: &str = "ping-across";
 /// On the emulator, where kernels with and without statistics differ.
 pub fn emulated(setup: &Emulated, kernel: &str) -> Result<Measured> {
     let mut measured = measure(setup, kernel)?;
-    let pair = pair(setup, None, kernel)?;
-    let counting = self::pair(setup, Some(Extra::Statistics), kernel)?;
+    let pair = ping(setup, None, kernel)?;
+    let counting = ping(setup, Some(Extra::Statistics), kernel)?;
     let note = format!("more for a pair of ping-pong than the {pair} without statistics");
     let more = counting.saturating_sub(pair);
     measured.facts.insert(0, fact(format!("{kernel} statistics"), more, "instructions", note));
@@ -71,7 +71,7 @@ pub fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     let usual = if kernel == COUNTED { LONGER * SECOND } else { SECOND };
     let milliseconds = BEFORE + setup.asked.number("time", usual) / 1_000_000;
-    let pair = pair(setup, None, kernel)?;
+    let pair = ping(setup, None, kernel)?;
     for load in CASES {
         let outcome = setup.boot_with(Some(Extra::Statistics), load, kernel, &mut |system| {
             systems::set(system, "milliseconds", &milliseconds.to_string());
@@ -159,16 +159,9 @@ fn unit_of(metric: &str) -> Option<&'static str> {
     suffixes.into_iter().find_map(|(suffix, unit)| metric.ends_with(suffix).then_some(unit))
 }
 
-/// What a call and its reply take in ping-pong across domains, with no words: the medians.
-fn pair(setup: &Setup, extra: Option<Extra>, kernel: &str) -> Result<u64> {
-    let outcome = setup.boot_with(extra, PING, kernel, &mut |_| {})?;
-    let mut pair = 0;
-    for mut spans in round_trips(&outcome, kernel)? {
-        let values = spans.cases.get_mut(&0).context("the programs recorded no first case")?;
-        values.sort_unstable();
-        pair += values.get(values.len() / 2).context("the programs recorded no round")?;
-    }
-    Ok(pair)
+/// What a call and its reply take in ping-pong across domains.
+fn ping(setup: &Setup, extra: Option<Extra>, kernel: &str) -> Result<u64> {
+    pair(&setup.boot_with(extra, PING, kernel, &mut |_| {})?, kernel)
 }
 
 /// What a load left.

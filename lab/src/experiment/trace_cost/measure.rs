@@ -34,13 +34,8 @@ pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
             records = round_trip(trace)?;
         }
     }
-    let rows = measured.samples.rows();
-    let median = |metric: &str, case: &str| {
-        let row = rows.iter().find(|row| row.metric == metric && row.case == case);
-        let row = row.with_context(|| format!("no row `{metric}` for `{case}`"))?;
-        Ok::<u64, anyhow::Error>(row.summary.median.as_f64() as u64)
-    };
-    let pair = |case| Ok::<u64, anyhow::Error>(median("call", case)? + median("reply-wait", case)?);
+    let median = |metric: &str, case| measured.median(kernel, metric, case).map(|it| it as u64);
+    let pair = |case| anyhow::Ok(median("call", case)? + median("reply-wait", case)?);
     let [without, off, on] = [pair(CASES[0])?, pair(CASES[1])?, pair(CASES[2])?];
     let of_trace = |name: &str, value, note: &str| {
         fact(format!("{kernel} {name}"), value, "instructions", note)

@@ -75,12 +75,6 @@ fn round_trips_of_forms(setup: &Setup, kernel: &str) -> Result<Measured> {
 
 /// The medians of both halves of a form together.
 fn pair(measured: &Measured, kernel: &str, form: &str) -> Result<f64> {
-    let (rows, case) = (measured.samples.rows(), case(form));
-    let half = |metric: &str| -> Result<f64> {
-        let row = rows
-            .iter()
-            .find(|row| (&*row.kernel, &*row.metric, &*row.case) == (kernel, metric, &*case));
-        Ok(row.with_context(|| format!("no row `{metric} {case}`"))?.summary.median.as_f64())
-    };
-    Ok(half(CALL_REPLY[0])? + half(CALL_REPLY[1])?)
+    let [call, reply] = CALL_REPLY.map(|half| measured.median(kernel, half, &case(form)));
+    Ok(call? + reply?)
 }

@@ -2,9 +2,9 @@ use super::{
     DECISION, DEPTHS, EXPERIMENT, KERNELS, NODES, OPERATIONS, PAIR, PLAIN, POLICIES, case, overrun,
     taken,
 };
-use crate::experiment::measured::{recording, round_trips, spans};
+use crate::experiment::measured::{pair, recording, spans};
 use crate::experiment::{Emulated, Measured, Setup};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use results::{Case, Curves, Limit, Points, Source};
 
 /// What a decision among 1,000 leaves in three levels of service curves takes at most.
@@ -14,7 +14,12 @@ const RATIO: f64 = 1.1;
 
 pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
-    measured.samples.push(kernel, PAIR, "", vec![pair(setup, kernel)?]);
+    measured.samples.push(
+        kernel,
+        PAIR,
+        "",
+        vec![pair(&setup.boot("ping-across", kernel)?, kernel)?],
+    );
     if kernel != KERNELS[0] {
         return Ok(measured);
     }
@@ -38,27 +43,6 @@ fn cases() -> Vec<String> {
     POLICIES.into_iter().flat_map(of).collect()
 }
 
-/// What a call and its reply take across domains, with no words: the medians.
-fn pair(setup: &Setup, kernel: &str) -> Result<u64> {
-    let outcome = setup.boot("ping-across", kernel)?;
-    let mut pair = 0;
-    for mut spans in round_trips(&outcome, kernel)? {
-        let values = spans.cases.get_mut(&0).context("the programs recorded no first case")?;
-        values.sort_unstable();
-        pair += values.get(values.len() / 2).context("the programs recorded no round")?;
-    }
-    Ok(pair)
-}
-
-fn median(measured: &Measured, kernel: &str, metric: &str, case: &str) -> Result<f64> {
-    let rows = measured.samples.rows();
-    let row = rows.iter().find(|row| {
-        (row.kernel.as_str(), row.metric.as_str(), row.case.as_str()) == (kernel, metric, case)
-    });
-    let row = row.with_context(|| format!("no row `{metric}` for `{case}`"))?;
-    Ok(row.summary.median.as_f64())
-}
-
 /// What is promised of the tree.
 fn limits(measured: &mut Measured, setup: &Setup, kernel: &str) -> Result<()> {
     let limit = |name: &str, value, bound, unit: &str| Limit {
@@ -69,8 +53,9 @@ fn limits(measured: &mut Measured, setup: &Setup, kernel: &str) -> Result<()> {
         unit: unit.to_string(),
     };
     let deep = case(POLICIES[2], 1_000, 3);
-    let decision = median(measured, kernel, DECISION, &deep)?;
-    let ratio = median(measured, kernel, PAIR, "")? / pair(setup, PLAIN)? as f64;
+    let decision = measured.median(kernel, DECISION, &deep)?;
+    let plain = pair(&setup.boot("ping-across", PLAIN)?, PLAIN)?;
+    let ratio = measured.median(kernel, PAIR, "")? / plain as f64;
     measured.limits = vec![
         limit(&format!("{DECISION}, {deep}"), decision, MOST as f64, "instructions"),
         limit(&format!("{PAIR} by that of {PLAIN}"), ratio, RATIO, "times"),
@@ -81,8 +66,8 @@ fn limits(measured: &mut Measured, setup: &Setup, kernel: &str) -> Result<()> {
         for policy in POLICIES {
             let [few, many] = [NODES[1], NODES[3]];
             let [at_few, at_many] = [few, many].map(|nodes| case(policy, nodes, 1));
-            let growth = median(measured, kernel, metric, &at_many)?
-                / median(measured, kernel, metric, &at_few)?;
+            let growth = measured.median(kernel, metric, &at_many)?
+                / measured.median(kernel, metric, &at_few)?;
             let name = format!("{metric}, {policy}: {many} leaves by {few}");
             measured.limits.push(limit(&name, growth, steps(many) / steps(few), "times"));
         }
@@ -94,7 +79,7 @@ fn limits(measured: &mut Measured, setup: &Setup, kernel: &str) -> Result<()> {
 fn curves(measured: &Measured, kernel: &str, metric: &str) -> Curves {
     let of = |policy: &str| {
         let at = |nodes: u64| {
-            let median = median(measured, kernel, metric, &case(policy, nodes, 1)).ok()?;
+            let median = measured.median(kernel, metric, &case(policy, nodes, 1)).ok()?;
             Some((nodes as f64, median))
         };
         let points = NODES.into_iter().filter_map(at).collect();

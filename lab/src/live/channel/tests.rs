@@ -5,6 +5,7 @@ use abi::control::{
     BYTES, Held, Machine, WORD_ANSWER_CHECK, WORD_CUT, WORD_LENGTH, WORD_STATUS as STATUS,
 };
 use abi::reservation::Share;
+use analysis::Random;
 use std::path::PathBuf;
 
 /// Where the shared memory begins.
@@ -102,16 +103,17 @@ fn hostile_answers_are_told_as_such_and_read_nothing_else() {
 
 #[test]
 fn any_bytes_are_an_answer_or_an_error() {
-    let mut seed = 9u64;
+    let mut random = Random::of(9);
     for round in 0..2_000usize {
         let mut bytes = words(Row::Machine(Machine::default()));
         for word in &mut bytes {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            *word = if seed >> 60 == 0 { seed >> (seed % 64) } else { *word };
+            if random.below(16) == 0 {
+                *word = random.below(u64::MAX) >> random.below(64);
+            }
         }
         let bytes: Vec<u8> = bytes.iter().flat_map(|word| word.to_le_bytes()).collect();
         let part = &bytes[..bytes.len() - round % 9];
-        if let Ok(answer) = decoded(seed % 30, part, false) {
+        if let Ok(answer) = decoded(random.below(30), part, false) {
             assert!(answer.rows.len() <= 1);
         }
     }

@@ -4,12 +4,11 @@ mod shares;
 
 pub use shares::only_serves;
 
-use super::decided::time;
 use super::lent;
-use crate::commands::{fitted, table};
+use crate::commands::{spaced, table};
 use analysis::blocking::{Blocker, Sharer, Sharing, sum};
 use analysis::tree::{Class, Entity, Report, Tree};
-use analysis::{Task, Time, Verdict};
+use analysis::{Task, Time, Verdict, time};
 use manifest::System;
 use serde_json::{Value, json};
 use shares::{Of, Shares};
@@ -69,12 +68,8 @@ pub fn of<'a>(delays: &'a [Delay], task: &str) -> Option<&'a Delay> {
 
 /// A table of what delays; empty if nothing does.
 pub fn text(delays: &[Delay]) -> String {
-    let delayed: Vec<&Delay> = delays.iter().filter(|delay| !delay.by.is_empty()).collect();
-    if delayed.is_empty() {
-        return String::new();
-    }
     let mut rows = table(&["task", "is blocked", "by the section of", "with", "length"]);
-    for delay in delayed {
+    for delay in delays {
         for (index, By { task, name, length, .. }) in delay.by.iter().enumerate() {
             let (blocked, whole) = match index {
                 0 => (delay.task.clone(), format!("<= {}", time(delay.time))),
@@ -83,7 +78,7 @@ pub fn text(delays: &[Delay]) -> String {
             rows.add_row([blocked, whole, task.clone(), name.clone(), time(*length)]);
         }
     }
-    format!("\n{}", fitted(rows))
+    spaced(rows)
 }
 
 /// How often a job of each task can have to wait, by its name.

@@ -13,6 +13,7 @@ mod instants;
 mod recorded;
 mod section;
 
+use super::watched;
 use crate::commands::{fitted, table, wrapped};
 use manifest::{Domain, Problem, Span, System, spell_duration};
 use recorded::Recorded;
@@ -78,6 +79,11 @@ impl Bound {
     /// Instructions from an instant until the highest thread of a CPU runs.
     pub fn wake_up(&self, of: &OfCpu) -> u64 {
         self.section() + sum(&of.terms)
+    }
+
+    /// The CPU with the longest wake-up.
+    fn worst(&self) -> Option<&OfCpu> {
+        self.cpus.iter().max_by_key(|of| self.wake_up(of))
     }
 
     /// The part of a CPU's wake-up that is longest.
@@ -190,10 +196,7 @@ fn highest(system: &System, cpu: u32) -> Vec<&Domain> {
 
 /// How urgent a domain's threads can be below the root of their CPU.
 fn urgency(system: &System, domain: &Domain) -> u16 {
-    match domain.reservation {
-        Some(leaf) => system.urgency_of(leaf),
-        None => domain.max_priority.into(),
-    }
+    watched::level(system, domain, domain.max_priority)
 }
 
 /// What is wrong where the manifest asks for less than can be promised.
@@ -207,7 +210,7 @@ fn problem(system: &System, bound: &Result<Bound, (String, Span)>) -> Option<Pro
             return Some(system.source.problem(at, message, HELP));
         }
     };
-    let worst = bound.cpus.iter().max_by_key(|of| bound.wake_up(of))?;
+    let worst = bound.worst()?;
     let wake_up = bound.wake_up(worst);
     if wake_up <= *most {
         return None;
@@ -250,14 +253,30 @@ impl Latency {
         self.problem.as_ref()
     }
 
-    /// For people, in lines that fit the terminal.
-    pub fn text(&self) -> String {
-        let kernel = &self.kernel;
+    /// The longest section and the worst wake-up against what is asked for, in a sentence.
+    pub fn says(&self) -> String {
         let bound = match &self.bound {
             Ok(bound) => bound,
-            Err((why, _)) => return wrapped(&format!("No bound of latency: {why}."), "", ""),
+            Err((why, _)) => return format!("No bound of latency: {why}."),
         };
-        let mut text = format!("Latency under {kernel} by recorded loads, in instructions:\n\n");
+        let section = grouped(bound.section());
+        let worst = bound.worst().map_or(String::new(), |of| {
+            let (highest, wake_up) = (of.highest.join("`, `"), grouped(bound.wake_up(of)));
+            format!(", worst wake-up {wake_up} (`{highest}` on CPU {})", of.cpu)
+        });
+        let asked = match self.most.map(spelled) {
+            None => "; no `max_latency` is asked for".to_string(),
+            Some(most) if self.problem.is_none() => format!(": `max_latency` of {most} is held"),
+            Some(most) => format!(": `max_latency` of {most} cannot be held"),
+        };
+        format!("Longest section {section} instructions{worst}, 1ns each under --icount{asked}.")
+    }
+
+    /// What the bounds are made of, in lines that fit the terminal; empty without any.
+    pub fn text(&self) -> String {
+        let Ok(bound) = &self.bound else { return String::new() };
+        let kernel = &self.kernel;
+        let mut text = format!("\nLatency under {kernel} by recorded loads, in instructions:\n\n");
         let mut shown = table(&["CPU", "what", "of", "at most"]);
         shown.add_row(["any", "longest section", "", &grouped(bound.section())]);
         for of in &bound.cpus {
@@ -266,22 +285,16 @@ impl Latency {
         }
         text += &fitted(shown);
         let longest = &bound.section[0];
-        text += &wrapped(
+        text + &wrapped(
             &format!(
-                "The section is that of `{}`, by {}. A wake-up adds {}. An instruction takes 1ns \
-                 under --icount.",
+                "The section is that of `{}`, by {}. A wake-up adds {}.",
                 longest.recorded,
                 longest.cause.0,
                 bound.cpus.first().map_or("nothing".to_string(), |of| spell_terms(&of.terms)),
             ),
             "\n",
             "",
-        );
-        if let Some(most) = self.most.filter(|_| self.problem.is_none()) {
-            let most = spelled(most);
-            text += &format!("\nBy these figures `max_latency` of {most} is held (--icount).\n");
-        }
-        text
+        )
     }
 
     /// For programs.

@@ -108,9 +108,8 @@ fn kernel(system: &System) -> Cause {
 
 /// The load whose classes are as those that a reservation is in; none: no load of its own has such.
 pub fn group(system: &System, index: usize) -> Option<&'static str> {
-    let above = |index: &usize| system.reservations[*index].class;
-    let all = std::iter::successors(Some(index), above);
-    let policies: Vec<Policy> = all.filter_map(|at| system.reservations[at].policy).collect();
+    let policy = |at: usize| system.reservations[at].policy;
+    let policies: Vec<Policy> = system.around(index).filter_map(policy).collect();
     let node = &system.reservations[index];
     if node.cpu == ALL_CPUS || node.adaptive.is_some() {
         return None;

@@ -30,8 +30,7 @@ pub fn why(system: &System, lent: &[Lent], shared: &Lent) -> Option<String> {
 
 /// The classes that a user is in, from below the root on, and its leaf.
 pub fn way(system: &System, user: &User) -> Vec<usize> {
-    let above = |at: &usize| system.reservations[*at].class;
-    let mut way: Vec<usize> = std::iter::successors(user.leaf, above).collect();
+    let mut way: Vec<usize> = user.leaf.into_iter().flat_map(|leaf| system.around(leaf)).collect();
     way.reverse();
     way
 }

@@ -33,7 +33,7 @@ fn said(system: &System) -> Vec<(Kind, String)> {
         };
         kind
     };
-    all.map(|note| (kind(&note), note)).collect()
+    all.map(|note| (kind(&note.text), note.text)).collect()
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn counts(plan: &Plan, system: &System, note: &str, case: &str) {
     let most = (1_000_000 - others) * node.period;
     let most = most.min(node.period * 1_000_000 - 1);
     let said = note.split(" as ").nth(1).and_then(|it| it.split(',').next()).expect("a time");
-    assert_eq!(said, super::decided::time(most), "{case}");
+    assert_eq!(said, analysis::time(most), "{case}");
 }
 
 /// What jobs may wait for without saying so.

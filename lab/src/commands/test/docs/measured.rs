@@ -42,7 +42,7 @@ fn pieces(line: &str) -> Vec<(&str, &str)> {
 }
 
 /// How many bytes at the beginning are a number: a point or comma is in it before a digit only.
-fn length(text: &str) -> usize {
+pub(super) fn length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     let is_part = |at: &usize| {

@@ -9,6 +9,7 @@
 //! paragraph may say why none is recorded. A table with a note of its own is judged by that.
 
 use super::figures::Records;
+use super::measured::length;
 use super::page::{Piece, Table};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -144,16 +145,6 @@ fn numbers<'a>(line: &'a str, next: &str) -> Vec<Number<'a>> {
         all.push(Number { at: begin..end, text: &line[begin..end], mark, looks });
     }
     all
-}
-
-/// How many bytes at the beginning are a number, with commas between digits and a point.
-fn length(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
-    let is_part = |at: &usize| {
-        is_digit(*at) || matches!(bytes.get(*at), Some(b'.' | b',')) && is_digit(at + 1)
-    };
-    (0..).take_while(is_part).count()
 }
 
 /// How a number looks between what stands in front of it and behind it.
