@@ -1,5 +1,5 @@
 //! Tasks of RTSim's language (S2G-08), as the laboratory gives them to the program that carries
-//! them out: [fields](Fields) with blanks between them, `|` between tasks. The code of a task is
+//! them out: [fields](Fields) with blanks between them, `|` between tasks. The code of a job is
 //! steps with `;` between them, each a letter and numbers with `,` between them.
 
 use core::fmt;
@@ -118,33 +118,62 @@ impl fmt::Display for Step {
     }
 }
 
-/// When the code of a task runs. Times are in nanoseconds.
+/// When the jobs of a task are released. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activation {
-    /// Once in each period.
+    /// Once in each period, but where a [phase](Phase) has another one.
     Period(u64),
-    /// Again and again.
+    /// Each right behind the one before it.
     Forever,
-    /// Once.
-    Once,
+}
+
+/// Jobs that are alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Phase<'t> {
+    /// How many, at least 1.
+    pub jobs: u64,
+    /// From the release of each to that of the next job, in nanoseconds; 0: the task's period.
+    pub period: u64,
+    /// The steps of a job.
+    pub steps: &'t str,
+}
+
+impl<'t> Phase<'t> {
+    /// What a part of the code of a task says, if it is one.
+    pub fn parse(text: &'t str) -> Option<Phase<'t>> {
+        let (times, steps) = text.split_once(':')?;
+        let (jobs, period) = times.split_once(',')?;
+        Some(Phase { jobs: jobs.parse().ok()?, period: period.parse().ok()?, steps })
+    }
+}
+
+impl fmt::Display for Phase<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{},{}:{}", self.jobs, self.period, self.steps)
+    }
 }
 
 /// What a program is told of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fields<'t> {
-    /// Its name, which is that of the memory for the records of its jobs.
+    /// Its name, which is that of the memory for the records of its jobs, and, if it is a thread
+    /// with a reservation, that of the capability to this.
     pub name: &'t str,
     /// Its priority on the kernel.
     pub priority: u64,
+    /// The CPU that it runs on.
+    pub cpu: u64,
     /// When the first job is released, in nanoseconds since boot.
     pub release: u64,
-    /// When its code runs.
+    /// When the others are.
     pub activation: Activation,
+    /// How many jobs there are; 0: no end of them.
+    pub jobs: u64,
     /// The seed of its random times.
     pub seed: u64,
     /// A bit for the index of each condition that it helps (S2G-02).
     pub helps: u64,
-    /// The steps of a job.
+    /// Its [phases](Phase) with `/` between them: what its jobs do, again and again.
     pub code: &'t str,
 }
 
@@ -155,27 +184,26 @@ impl<'t> Fields<'t> {
         let mut next = || fields.next();
         let name = next()?;
         let mut number = || next()?.parse().ok();
-        let (priority, release) = (number()?, number()?);
+        let (priority, cpu, release) = (number()?, number()?, number()?);
         let activation = match next()? {
             "forever" => Activation::Forever,
-            "once" => Activation::Once,
             period => Activation::Period(period.parse().ok()?),
         };
         let mut number = || next()?.parse().ok();
-        let (seed, helps) = (number()?, number()?);
-        Some(Fields { name, priority, release, activation, seed, helps, code: next()? })
+        let (jobs, seed, helps) = (number()?, number()?, number()?);
+        let code = next()?;
+        Some(Fields { name, priority, cpu, release, activation, jobs, seed, helps, code })
     }
 }
 
 impl fmt::Display for Fields<'_> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let Fields { name, priority, release, activation, seed, helps, code } = self;
-        write!(f, "{name} {priority} {release} ")?;
+        let Fields { name, priority, cpu, release, activation, jobs, seed, helps, code } = self;
+        write!(f, "{name} {priority} {cpu} {release} ")?;
         match activation {
             Activation::Period(period) => write!(f, "{period}")?,
             Activation::Forever => f.write_str("forever")?,
-            Activation::Once => f.write_str("once")?,
         }
-        write!(f, " {seed} {helps} {code}")
+        write!(f, " {jobs} {seed} {helps} {code}")
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Command lines that no command can follow, and what is said of each.
-const WRONG: [(&str, &str); 65] = [
+const WRONG: [(&str, &str); 67] = [
     ("demo x", "unexpected argument"),
     ("run", "required arguments"),
     ("run no-such-system", "there is no system `no-such-system`"),
@@ -54,6 +54,8 @@ const WRONG: [(&str, &str); 65] = [
     ("lab compare tree strict-eager --experiment micro", "does not run on qemu-x86_64 with tree"),
     ("lab compare no-such fastpath", "`no-such` is no kernel"),
     ("lab rtsim no-such.rts", "cannot read no-such.rts"),
+    ("import no-such.json", "cannot read no-such.json"),
+    ("trace hello --gantt x.png", "ends in .svg"),
     ("lab model repairman --plot no/such.svg", "there is no folder no"),
     ("lab model repairman --plot x.png", "ends in .svg"),
     ("lab claims S9-C99", "has no claim"),

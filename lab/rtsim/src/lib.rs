@@ -3,19 +3,23 @@
 //!
 //! ```text
 //! text -> tokens -> TaskSet -> manifest      a domain for each task, or a thread
+//! rt-app, SimSo --> TaskSet
 //!                   memories of a run -> Jobs
 //! ```
 #![forbid(unsafe_code)]
 
+mod import;
 mod jobs;
+mod load;
 mod parser;
 mod set;
 mod system;
 mod token;
 
+pub use import::{Imported, import};
 pub use jobs::{Done, Jobs};
 pub use parser::parse;
-pub use set::{Activation, Instruction, Object, Operand, Task, TaskSet, Time};
+pub use set::{Activation, Instruction, Object, Operand, Phase, Task, TaskSet, Time};
 pub use system::{END_NAME, Inheritance, Run, Scheduler};
 pub use system::{begin, cpus, manifest, priority, step, thread};
 

@@ -1,6 +1,6 @@
 //! From tokens to a task set.
 
-use crate::set::{Activation, Instruction, Object, Operand, Task, TaskSet, Time};
+use crate::set::{Activation, Instruction, Object, Operand, Phase, Task, TaskSet, Time};
 use crate::token::{Kind, Token, tokens};
 use Object::{Condition, Counter, Mutex, Pointer, Queue};
 use abi::rtsim::OBJECTS;
@@ -16,7 +16,7 @@ const INSTRUCTIONS: [&str; 15] = [
 ];
 
 /// The most tasks, and CPUs.
-const MOST_TASKS: usize = 64;
+pub const MOST_TASKS: usize = 64;
 const MOST_CPUS: u64 = 64;
 /// The most helpers of a condition, as the kernel has them.
 const MOST_HELPERS: usize = 4;
@@ -39,7 +39,8 @@ struct Parser<'a> {
 /// What is wrong, where, and how to mend it.
 pub fn parse(source: &Source) -> Result<TaskSet, Problem> {
     let (objects, tasks, helpers) = (Vec::new(), Vec::new(), Vec::new());
-    let set = TaskSet { objects, tasks, helpers, duration: 0, seed: 1, blocking: 0 };
+    let name = "rtsim".to_string();
+    let set = TaskSet { name, objects, tasks, helpers, duration: 0, seed: 1, blocking: 0 };
     let mut parser = Parser { source, tokens: tokens(source)?, at: 0, set, helpers: Vec::new() };
     while parser.peek().kind != Kind::End {
         parser.item()?;
@@ -189,17 +190,19 @@ impl Parser<'_> {
         }
         let mut task = self.header(name, &at)?;
         self.sign('{')?;
+        let mut code = Vec::new();
         while !self.is_sign('}') {
-            task.code.push(self.instruction()?);
+            code.push(self.instruction()?);
             self.sign(';')?;
         }
         self.sign('}')?;
-        if task.code.is_empty() {
+        if code.is_empty() {
             return self.wrong(&at, "the task does nothing", "write `fixed(10);` between { and }");
         }
         if self.set.tasks.len() == MOST_TASKS {
             return self.wrong(&at, "these are more tasks than 64", "leave some out");
         }
+        task.phases.push(Phase { jobs: 1, period: None, code });
         self.set.tasks.push(task);
         Ok(())
     }
@@ -233,7 +236,20 @@ impl Parser<'_> {
         let Some(activation) = activation else {
             return self.wrong(at, "when does it run?", "write `period 100`, `forever` or `once`");
         };
-        Ok(Task { name, priority, activation, phase, deadline, budget, cpu, code: Vec::new() })
+        let (jobs, by_deadline) = ((activation == Activation::Once).then_some(1), false);
+        let phases = Vec::new();
+        Ok(Task {
+            name,
+            priority,
+            activation,
+            jobs,
+            phase,
+            deadline,
+            budget,
+            cpu,
+            by_deadline,
+            phases,
+        })
     }
 
     fn instruction(&mut self) -> Result<Instruction, Problem> {

@@ -3,6 +3,8 @@
 /// A task set. Times are in units of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskSet {
+    /// What a system of it is called.
+    pub name: String,
     /// Objects in the order of the file; operands are their indices.
     pub objects: Vec<(String, Object)>,
     /// Tasks in the order of the file.
@@ -48,8 +50,10 @@ pub struct Task {
     pub name: String,
     /// Its priority; 1 is the most urgent.
     pub priority: u64,
-    /// When its code runs.
+    /// When its jobs are released.
     pub activation: Activation,
+    /// How many jobs there are at most, if there is an end of them.
+    pub jobs: Option<u64>,
     /// The instant of the first job.
     pub phase: u64,
     /// From a job's release to its deadline, if one is told.
@@ -58,11 +62,24 @@ pub struct Task {
     pub budget: Option<(u64, u64)>,
     /// The CPU that it runs on.
     pub cpu: u64,
+    /// Whether it goes by deadlines, also where others go by priorities.
+    pub by_deadline: bool,
+    /// What its jobs do, phase by phase, and again from the first one.
+    pub phases: Vec<Phase>,
+}
+
+/// Jobs that are alike, one behind the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Phase {
+    /// How many.
+    pub jobs: u64,
+    /// From the release of each to that of the next job, if it is not the task's period.
+    pub period: Option<u64>,
     /// The code of a job.
     pub code: Vec<Instruction>,
 }
 
-/// When the code of a task runs.
+/// When the jobs of a task are released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activation {
     /// Once for each period.
@@ -117,4 +134,24 @@ pub enum Instruction {
     PopReferences(Operand, [Operand; 3]),
     /// Waits until a queue is not empty.
     WaitQueue(Operand, Operand, Operand),
+}
+
+impl Instruction {
+    /// The objects that it names.
+    pub fn operands(&self) -> Vec<Operand> {
+        use Instruction::*;
+        match *self {
+            Compute(_) | Delay(_) => Vec::new(),
+            Lock(one) | Unlock(one) | Inc(one) | Dec(one) | Set(one, _) | Push(one) | Pop(one) => {
+                vec![one]
+            }
+            Wait(mutex, condition) | Signal(mutex, condition) => vec![mutex, condition],
+            WaitCounter(mutex, condition, on) | WaitQueue(mutex, condition, on) => {
+                vec![mutex, condition, on]
+            }
+            PushReferences(queue, [one, two, three]) | PopReferences(queue, [one, two, three]) => {
+                vec![queue, one, two, three]
+            }
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! From a task set to the manifest of a system: a domain for each task, or one for all of them, and
 //! one that ends the run.
 
-use crate::set::{Activation, Instruction, Operand, Task, TaskSet, Time};
+use crate::load;
+use crate::set::{Activation, Instruction, Object, Operand, Phase, Task, TaskSet, Time};
 use abi::rtsim::{self, Act, Fields, JOB_WORDS, NUMBERS, OBJECT_WORDS, OBJECTS, Step};
 use std::collections::BTreeSet;
 
@@ -47,6 +48,8 @@ const BEGIN: [u64; 2] = [10_000_000, 600_000_000];
 const MOST_JOBS: u64 = 1 << 20;
 /// The name of the domain that ends the run: no task can be called so.
 pub const END_NAME: &str = "rtsim-end";
+/// The memory that all objects lie in.
+const OBJECTS_NAME: &str = "shared-objects";
 /// Slots that a domain has beside those of its threads.
 const SLOTS: usize = 8;
 /// The name of the domain that all tasks are threads of, if priorities are lent.
@@ -75,77 +78,139 @@ pub fn priority(set: &TaskSet, task: &Task) -> u64 {
 /// Why it cannot be scheduled so, and what to change.
 pub fn manifest(set: &TaskSet, run: Run) -> Result<String, String> {
     can_inherit(set, run)?;
-    let edf = run.scheduler == Scheduler::EarliestDeadline;
-    let has_tree = edf || set.tasks.iter().any(|task| task.budget.is_some());
+    let leaves = set.tasks.iter().map(|task| leaf(set, task, run));
+    let leaves = leaves.collect::<Result<Vec<_>, String>>()?;
+    let has_tree = leaves.iter().any(Option::is_some);
     let kernel = if has_tree { "tree" } else { "fastpath" };
     let bytes = OBJECTS * OBJECT_WORDS * 8;
-    let mut text = String::new();
-    let mut add = |lines: String| text += &lines;
-    add(format!("[system]\nname = \"rtsim\"\nkernel = \"{kernel}\"\ncpus = {}\n", cpus(set)));
-    add(format!("\n[[memory]]\nname = \"shared-objects\"\nsize = \"{}K\"\n", bytes >> 10));
+    let (name, cpus) = (&set.name, cpus(set));
+    let mut text = format!("[system]\nname = \"{name}\"\nkernel = \"{kernel}\"\ncpus = {cpus}\n");
+    text += &load::mutexes(set, run);
+    if !set.objects.is_empty() {
+        let size = bytes >> 10;
+        text += &format!("\n[[memory]]\nname = \"{OBJECTS_NAME}\"\nsize = \"{size}K\"\n");
+    }
     for task in &set.tasks {
         let bytes = (8 * (1 + JOB_WORDS as u64 * most_jobs(set, task))).next_multiple_of(4096);
         let (name, size) = (&task.name, bytes >> 10);
-        add(format!("\n[[memory]]\nname = \"{name}\"\nsize = \"{size}K\"\nhost = true\n"));
+        text += &format!("\n[[memory]]\nname = \"{name}\"\nsize = \"{size}K\"\nhost = true\n");
     }
-    for cpu in (0..cpus(set)).filter(|_| edf) {
+    let classes: BTreeSet<u64> =
+        set.tasks.iter().filter(|task| is_in_edf(task, run)).map(|task| task.cpu).collect();
+    for cpu in classes {
         let name = format!("name = \"edf-{cpu}\"\ncpu = {cpu}");
-        add(format!("\n[[reservation]]\n{name}\npolicy = \"edf\"\npriority = {EDF}\n"));
+        text += &format!("\n[[reservation]]\n{name}\npolicy = \"edf\"\npriority = {EDF}\n");
     }
     match run.inheritance {
         Inheritance::None => {
-            for (place, task) in set.tasks.iter().enumerate() {
-                add(domain(set, (place, task), run)?);
-            }
+            let tasks = set.tasks.iter().enumerate().zip(&leaves);
+            tasks.for_each(|(task, leaf)| text += &domain(set, task, leaf.as_ref(), run));
         }
-        _ => add(one_domain(set, run)),
+        _ => text += &one_domain(set, &leaves, run),
     }
-    let end = begin(set) + set.duration * run.unit;
-    add(format!("\n[[domain]]\nname = \"{END_NAME}\"\nprogram = \"rtsim-end\"\npriority = 255\n"));
-    if has_tree {
-        add(format!("reservation = {{ priority = {END} }}\n"));
-    }
-    add(format!("args = {{ at = {end} }}\ncaps = [{{ name = \"system\", system = true }}]\n"));
-    Ok(text)
+    Ok(text + &end(set, has_tree, run))
+}
+
+/// The domain that ends the run.
+fn end(set: &TaskSet, has_tree: bool, run: Run) -> String {
+    let at = begin(set) + set.duration * run.unit;
+    let released = set.tasks.iter().filter(|task| task.activation != Activation::Forever);
+    let names: Vec<&str> = released.map(|task| task.name.as_str()).collect();
+    let map = |name: &&str| format!("{{ memory = \"{name}\", rights = \"r\" }}");
+    let maps: Vec<String> = names.iter().map(map).collect();
+    // It is the most urgent, and sleeps until the end; what it does then delays no task.
+    let jobs = "execution = \"100us\", period = \"86400s\"";
+    let jobs = match has_tree {
+        true => format!("reservation = {{ priority = {END}, deadline = \"1s\", {jobs} }}"),
+        false => jobs.replace(", ", "\n"),
+    };
+    format!(
+        "\n[[domain]]\nname = \"{END_NAME}\"\nprogram = \"rtsim-end\"\npriority = 255\n{jobs}\n\
+         args = {{ at = {at}, tasks = \"{}\" }}\nmaps = [{}]\n\
+         caps = [{{ name = \"console\", console = true }}, \
+         {{ name = \"system\", system = true }}]\n",
+        names.join(" "),
+        maps.join(", ")
+    )
 }
 
 /// For how many jobs of a task there is room.
 fn most_jobs(set: &TaskSet, task: &Task) -> u64 {
-    match task.activation {
-        Activation::Period(period) => (set.duration / period + 1).min(MOST_JOBS),
+    let most = match task.activation {
+        Activation::Period(period) => {
+            let shortest =
+                task.phases.iter().filter_map(|phase| phase.period).fold(period, u64::min);
+            (set.duration / shortest + 1).min(MOST_JOBS)
+        }
         // A job takes a unit of time or more as a rule.
         Activation::Forever => set.duration.min(MOST_JOBS / 16),
         Activation::Once => 1,
-    }
+    };
+    most.min(task.jobs.unwrap_or(u64::MAX))
+}
+
+/// Whether a task uses or helps an object.
+fn names_objects(set: &TaskSet, (place, task): (usize, &Task)) -> bool {
+    let mut code = task.phases.iter().flat_map(|phase| &phase.code);
+    code.any(|instruction| !instruction.operands().is_empty())
+        || set.helpers.iter().any(|(_, helper)| *helper == place)
 }
 
 /// Whether priorities can be lent so.
 fn can_inherit(set: &TaskSet, run: Run) -> Result<(), String> {
-    let budget = set.tasks.iter().find(|task| task.budget.is_some());
-    let why = match (run.inheritance, run.scheduler, budget) {
-        (Inheritance::None, ..) => return Ok(()),
-        (_, Scheduler::EarliestDeadline, _) => {
-            "by EDF nothing is inherited: leave out --pi, or --scheduler edf".to_string()
+    if run.inheritance == Inheritance::None {
+        return Ok(());
+    }
+    if run.inheritance == Inheritance::Conditions && set.helpers.is_empty() {
+        let why = "no condition has helpers, which --pi-cv needs: write `helpers CV Task;`";
+        return Err(why.to_string());
+    }
+    // A waiter of another CPU lends its priority, of which a reservation has no use.
+    let all: Vec<(&Task, BTreeSet<usize>)> =
+        set.tasks.iter().enumerate().map(|task| (task.1, lent_through(set, task))).collect();
+    let on_leaf = |task: &Task| task.budget.is_some() || is_in_edf(task, run);
+    for (task, own) in all.iter().filter(|(task, _)| on_leaf(task)) {
+        for (other, theirs) in all.iter().filter(|(other, _)| other.cpu != task.cpu) {
+            if let Some(object) = own.intersection(theirs).next() {
+                return Err(format!(
+                    "tasks {} and {} of two CPUs share {}, and across CPUs the kernel lends \
+                     nothing to a task with a budget or a deadline: give both one CPU, or \
+                     leave out --pi",
+                    task.name, other.name, set.objects[*object].0
+                ));
+            }
         }
-        (.., Some(task)) => format!(
-            "task {} has a budget, and with budgets nothing is inherited: leave out --pi, or \
-             the budget",
-            task.name
-        ),
-        _ if cpus(set) > 1 => {
-            "the tasks have several CPUs, and --pi is for one: leave out --pi, or `cpu`".to_string()
+    }
+    Ok(())
+}
+
+/// The mutexes and conditions through which a task may lend or be lent to.
+fn lent_through(set: &TaskSet, (place, task): (usize, &Task)) -> BTreeSet<usize> {
+    let lends = |(_, kind): &(String, Object)| matches!(kind, Object::Mutex | Object::Condition);
+    let mut found = BTreeSet::new();
+    for instruction in task.phases.iter().flat_map(|phase| &phase.code) {
+        for Operand { object, through } in instruction.operands() {
+            if through {
+                // It may refer to any.
+                found.extend((0..set.objects.len()).filter(|other| lends(&set.objects[*other])));
+            } else if lends(&set.objects[object]) {
+                found.insert(object);
+            }
         }
-        (Inheritance::Conditions, ..) if set.helpers.is_empty() => {
-            "no condition has helpers, which --pi-cv needs: write `helpers CV Task;`".to_string()
-        }
-        _ => return Ok(()),
-    };
-    Err(why)
+    }
+    let helped = set.helpers.iter().filter(|(_, helper)| *helper == place);
+    found.extend(helped.map(|(condition, _)| *condition));
+    found
 }
 
 /// What the program is told of a task.
 fn fields(set: &TaskSet, (place, task): (usize, &Task), run: Run) -> String {
-    let code: Vec<String> = task.code.iter().map(|one| step(one).to_string()).collect();
+    let phase = |phase: &Phase| {
+        let steps: Vec<String> = phase.code.iter().map(|one| step(one).to_string()).collect();
+        let period = phase.period.unwrap_or(0) * run.unit;
+        rtsim::Phase { jobs: phase.jobs, period, steps: &steps.join(";") }.to_string()
+    };
+    let code: Vec<String> = task.phases.iter().map(phase).collect();
     let helped = set.helpers.iter().filter(|(_, helper)| *helper == place);
     let helps = match run.inheritance {
         Inheritance::Conditions => helped.fold(0, |all, (condition, _)| all | 1 << condition),
@@ -154,31 +219,34 @@ fn fields(set: &TaskSet, (place, task): (usize, &Task), run: Run) -> String {
     let fields = Fields {
         name: &task.name,
         priority: priority(set, task),
+        cpu: task.cpu,
         release: begin(set) + task.phase * run.unit,
         activation: match task.activation {
             Activation::Period(period) => rtsim::Activation::Period(period * run.unit),
-            Activation::Forever => rtsim::Activation::Forever,
-            Activation::Once => rtsim::Activation::Once,
+            Activation::Forever | Activation::Once => rtsim::Activation::Forever,
         },
+        jobs: task.jobs.unwrap_or(0),
         seed: set.seed.wrapping_mul(1009).wrapping_add(place as u64) % (1 << 62),
         helps,
-        code: &code.join(";"),
+        code: &code.join("/"),
     };
     fields.to_string()
 }
 
 /// What a program is told and may use, which carries these tasks out.
-fn contents(set: &TaskSet, tasks: &[(usize, &Task)], run: Run) -> String {
+fn contents(set: &TaskSet, tasks: &[(usize, &Task)], leaves: &str, run: Run) -> String {
     let all: Vec<String> = tasks.iter().map(|task| fields(set, *task, run)).collect();
     let inherits = u8::from(run.inheritance != Inheritance::None);
     let names = tasks.iter().map(|(_, task)| task.name.as_str());
     let map = |name| format!("{{ memory = \"{name}\", rights = \"rw\" }}");
-    let maps: Vec<String> = ["shared-objects"].into_iter().chain(names).map(map).collect();
+    // What a task cannot use it cannot wait in.
+    let objects = tasks.iter().any(|task| names_objects(set, *task)).then_some(OBJECTS_NAME);
+    let maps: Vec<String> = objects.into_iter().chain(names).map(map).collect();
     format!(
         "args = {{ tasks = \"{}\", unit = {}, blocking = {}, inherits = {inherits} }}\n\
          maps = [{}]\n\
          caps = [{{ name = \"console\", console = true }}, \
-         {{ name = \"system\", system = true }}]\n",
+         {{ name = \"system\", system = true }}{leaves}]\n",
         all.join("|"),
         run.unit,
         set.blocking,
@@ -186,28 +254,40 @@ fn contents(set: &TaskSet, tasks: &[(usize, &Task)], run: Run) -> String {
     )
 }
 
-/// The domain of a task.
-fn domain(set: &TaskSet, (place, task): (usize, &Task), run: Run) -> Result<String, String> {
+/// The domain of a task, which runs on a leaf with these keys or by its priority.
+fn domain(set: &TaskSet, (place, task): (usize, &Task), leaf: Option<&Keys>, run: Run) -> String {
     let Task { name, cpu, .. } = task;
     let mut text = format!("\n[[domain]]\nname = \"{name}\"\nprogram = \"rtsim-task\"\n");
     let priority = priority(set, task);
     text += &format!("priority = {priority}\ncpu = {cpu}\n");
-    if let Some(reservation) = reservation(task, priority, run)? {
-        text += &format!("reservation = {{ {reservation} }}\n");
+    match leaf {
+        Some(keys) => text += &format!("reservation = {{ {} }}\n", keys.join(", ")),
+        None => text += &load::of_domain(set, task, run),
     }
-    Ok(text + &contents(set, &[(place, task)], run))
+    text + &contents(set, &[(place, task)], "", run)
 }
 
 /// The domain that all tasks are threads of. The first thread starts them.
-fn one_domain(set: &TaskSet, run: Run) -> String {
+fn one_domain(set: &TaskSet, leaves: &[Option<Keys>], run: Run) -> String {
     let (count, highest) = (set.tasks.len(), HIGHEST);
-    let head = format!("\n[[domain]]\nname = \"{ALL_NAME}\"\nprogram = \"rtsim-task\"\n");
-    let (threads, slots) = (count + 1, count + SLOTS);
-    let threads =
-        format!("threads = {threads}\nquota = {{ threads = {count} }}\nslots = {slots}\n");
+    let (mut text, mut caps) = (String::new(), String::new());
+    for (task, keys) in set.tasks.iter().zip(leaves) {
+        let Some(keys) = keys else { continue };
+        let name = &task.name;
+        text += &format!("\n[[reservation]]\nname = \"{name}\"\n");
+        // A leaf in a class is of its CPU.
+        if !is_in_edf(task, run) {
+            text += &format!("cpu = {}\n", task.cpu);
+        }
+        text += &format!("{}\n", keys.join("\n"));
+        caps += &format!(", {{ name = \"{name}\", reservation = \"{name}\" }}");
+    }
+    text += &format!("\n[[domain]]\nname = \"{ALL_NAME}\"\nprogram = \"rtsim-task\"\n");
+    text += &format!("priority = {highest}\nmax_priority = {highest}\n");
+    let (threads, slots) = (count + 1, 2 * count + SLOTS);
+    text += &format!("threads = {threads}\nquota = {{ threads = {count} }}\nslots = {slots}\n");
     let all: Vec<(usize, &Task)> = set.tasks.iter().enumerate().collect();
-    let priorities = format!("priority = {highest}\nmax_priority = {highest}\n");
-    head + &priorities + &threads + &contents(set, &all, run)
+    text + &contents(set, &all, &caps, run) + &load::of_threads(set, leaves, run)
 }
 
 /// The thread that carries a task out: the name of its domain, and the how manieth it is there,
@@ -219,32 +299,50 @@ pub fn thread(set: &TaskSet, task: usize, run: Run) -> (&str, u32) {
     }
 }
 
-/// The reservation that a task runs on, if it is not its priority.
-fn reservation(task: &Task, priority: u64, run: Run) -> Result<Option<String>, String> {
+/// Lines of a leaf in a manifest, each a key with its value.
+pub(crate) type Keys = Vec<String>;
+
+/// Whether a task goes by its deadlines.
+fn is_in_edf(task: &Task, run: Run) -> bool {
+    run.scheduler == Scheduler::EarliestDeadline || task.by_deadline
+}
+
+/// The leaf that a task runs on, if it is not by its priority.
+fn leaf(set: &TaskSet, task: &Task, run: Run) -> Result<Option<Keys>, String> {
     let time = |units: u64| format!("\"{}us\"", units * run.unit / 1_000);
-    let budget = task
-        .budget
-        .map(|(budget, period)| format!("budget = {}, period = {}", time(budget), time(period)));
-    if run.scheduler == Scheduler::FixedPriorities {
-        return Ok(budget.map(|budget| format!("priority = {priority}, {budget}")));
+    let mut keys = Vec::new();
+    if let Some((budget, period)) = task.budget {
+        keys.extend([format!("budget = {}", time(budget)), format!("period = {}", time(period))]);
     }
+    if !is_in_edf(task, run) {
+        let priority = format!("priority = {}", priority(set, task));
+        keys.insert(0, priority);
+        return Ok(task.budget.map(|_| keys));
+    }
+    keys.insert(0, format!("in = \"edf-{}\"", task.cpu));
     let own = match task.activation {
         Activation::Period(period) => Some(period),
         _ => None,
     };
-    let class = format!("in = \"edf-{}\"", task.cpu);
-    match (budget, task.deadline.or(own)) {
-        (Some(budget), _) => Ok(Some(format!("{class}, {budget}"))),
+    match (task.budget, task.deadline.or(own)) {
+        (Some(_), _) => keys.extend(task.deadline.map(|it| format!("deadline = {}", time(it)))),
         (None, Some(deadline)) => {
             let period = own.unwrap_or(deadline);
-            let times = format!("deadline = {}, period = {}", time(deadline), time(period));
-            Ok(Some(format!("{class}, {times}")))
+            keys.push(format!("deadline = {}", time(deadline)));
+            keys.push(format!("period = {}", time(period)));
         }
-        (None, None) => Err(format!(
-            "task {} has no deadline, which EDF needs: give it `deadline 100` or `budget 10 100`",
-            task.name
-        )),
+        (None, None) => {
+            return Err(format!(
+                "task {} has no deadline, which EDF needs: give it `deadline 100` or \
+                 `budget 10 100`",
+                task.name
+            ));
+        }
     }
+    let jobs_have_deadlines = task.budget.is_none() || task.deadline.is_some();
+    let load = load::of(set, task, run).filter(|_| jobs_have_deadlines);
+    keys.extend(load.map(|load| load.execution()));
+    Ok(Some(keys))
 }
 
 /// What the program that carries tasks out is told of an instruction.

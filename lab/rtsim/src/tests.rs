@@ -18,9 +18,9 @@ fn the_papers_clients_and_server_are_read() {
         let object = set.objects.iter().position(|(other, _)| other == name).unwrap();
         Operand { object, through: true }
     };
-    assert!(server.code.contains(&Instruction::Lock(through("pM"))));
+    assert!(server.phases[0].code.contains(&Instruction::Lock(through("pM"))));
     let own = |code: &[Instruction]| code.contains(&Instruction::Compute(Time::Fixed(50)));
-    assert!(set.tasks[..3].iter().all(|client| own(&client.code)));
+    assert!(set.tasks[..3].iter().all(|client| own(&client.phases[0].code)));
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn the_scenarios_are_read() {
 #[test]
 fn times_may_be_random() {
     let set = read("duration 9; task A priority 1 once { fixed(uniform(2, 4)); delay(3); }");
-    let code = &set.unwrap().tasks[0].code;
+    let code = &set.unwrap().tasks[0].phases[0].code;
     let expected = [Instruction::Compute(Time::Uniform(2, 4)), Instruction::Delay(Time::Fixed(3))];
     assert_eq!(code[..], expected);
 }
@@ -103,14 +103,71 @@ fn where_priorities_are_lent_tasks_are_threads_of_one_domain() {
 }
 
 #[test]
-fn what_cannot_inherit_is_refused() {
-    let with = |scheduler, keys: &str| {
-        let text = format!("duration 9; task A priority 1 period 5 {keys} {{ fixed(1); }}");
-        let run = Run { scheduler, inheritance: Inheritance::Mutexes, unit: 1_000 };
-        manifest(&read(&text).unwrap(), run).unwrap_err()
+fn each_mechanism_goes_with_each_other_one() {
+    for scheduler in [Scheduler::FixedPriorities, Scheduler::EarliestDeadline] {
+        for inheritance in [Inheritance::None, Inheritance::Mutexes, Inheritance::Conditions] {
+            for (budget, cpu) in
+                [("", 0), ("budget 20 50", 0), ("", 1), ("budget 20 50", 1), ("budget 20 100", 0)]
+            {
+                let text = format!(
+                    "duration 900; mutex M; condition C; helpers C B;
+                    task A priority 1 period 100 {budget} {{ lock(M); fixed(1); }}
+                    task B priority 2 period 200 {{ lock(M); fixed(1); }}
+                    task D priority 3 period 300 cpu {cpu} {{ fixed(1); }}"
+                );
+                let run = Run { scheduler, inheritance, unit: 100_000 };
+                let text = manifest(&read(&text).unwrap(), run).unwrap();
+                let system =
+                    manifest::parse("a set", &text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+                let has_tree = scheduler == Scheduler::EarliestDeadline || !budget.is_empty();
+                assert_eq!(system.kernel == "tree", has_tree, "{text}");
+                assert_eq!(u64::from(system.cpus), cpu + 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_the_kernel_does_not_lend_is_refused() {
+    let with = |scheduler, budget: &str, share: &str| {
+        let text = format!(
+            "duration 9; mutex M, N; queue Q; pointer P;
+            task A priority 1 period 5 {budget} {{ lock(M); fixed(1); }}
+            task B priority 2 period 5 cpu 1 {{ lock({share}); fixed(1); }}"
+        );
+        let run = Run { scheduler, inheritance: Inheritance::Mutexes, unit: 100_000 };
+        manifest(&read(&text).unwrap(), run)
     };
-    let fixed = Scheduler::FixedPriorities;
-    assert!(with(Scheduler::EarliestDeadline, "").contains("by EDF nothing is inherited"));
-    assert!(with(fixed, "budget 1 5").contains("task A has a budget"));
-    assert!(with(fixed, "cpu 1").contains("several CPUs"));
+    let why = "tasks A and B of two CPUs share M, and across CPUs the kernel lends nothing";
+    for (scheduler, budget) in
+        [(Scheduler::EarliestDeadline, ""), (Scheduler::FixedPriorities, "budget 1 5")]
+    {
+        for shared in ["M", "*P"] {
+            assert!(with(scheduler, budget, shared).unwrap_err().starts_with(why));
+        }
+        assert!(with(scheduler, budget, "N").is_ok());
+    }
+    assert!(with(Scheduler::FixedPriorities, "", "M").is_ok());
+    let text = "duration 9; task A priority 1 period 5 { fixed(1); }";
+    let (scheduler, inheritance) = (Scheduler::FixedPriorities, Inheritance::Conditions);
+    let none = manifest(&read(text).unwrap(), Run { scheduler, inheritance, unit: 1_000 });
+    assert!(none.unwrap_err().contains("no condition has helpers"));
+}
+
+#[test]
+fn the_analysis_is_told_what_the_code_says() {
+    let text = "duration 900; mutex M, N;
+        task A priority 1 period 100 deadline 50 { lock(M); fixed(3); lock(N); fixed(1); }
+        task B priority 2 period 200 { lock(N); fixed(2); unlock(N); fixed(uniform(1, 2)); }
+        task C priority 3 forever { fixed(1); }";
+    let run = |inheritance| Run { scheduler: Scheduler::FixedPriorities, inheritance, unit: 1_000 };
+    let text = manifest(&read(text).unwrap(), run(Inheritance::None)).unwrap();
+    let system = manifest::parse("a set", &text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let loads: Vec<_> = system.domains.iter().map(|domain| domain.load).collect();
+    // Twenty for the job, ten for each mutex.
+    let own = loads[0].expect("its code has fixed lengths");
+    assert_eq!((own.execution, own.period, own.deadline), (44_000, 100_000, 50_000));
+    assert_eq!((loads[1], loads[2]), (None, None));
+    let [section] = &system.domains[0].sections[..] else { panic!("{text}") };
+    assert_eq!(section.length, 24_000);
 }

@@ -27,8 +27,9 @@ fn help_fits_eighty_columns() {
 
 #[test]
 fn examples_are_not_broken_at_eighty_columns() {
-    let text = include_str!("../cli.rs").lines().chain(include_str!("model.rs").lines());
-    let examples: Vec<&str> = text.filter(|line| line.starts_with("  ./giusto ")).collect();
+    let texts = [include_str!("../cli.rs"), include_str!("model.rs"), include_str!("trace.rs")];
+    let lines = texts.iter().flat_map(|text| text.lines());
+    let examples: Vec<&str> = lines.filter(|line| line.starts_with("  ./giusto ")).collect();
     assert!(examples.len() > 20);
     for line in examples {
         assert!(line.trim_end_matches(['"', ';']).len() <= 80, "{line}");
@@ -102,7 +103,7 @@ fn leaves(command: &clap::Command, words: &[String]) -> Vec<(Vec<String>, clap::
 
 /// What any text may be as far as the command line knows: the command itself judges it, before it
 /// builds anything (`lab/tests/usage.rs`).
-const JUDGED_LATER: [&str; 29] = [
+const JUDGED_LATER: [&str; 30] = [
     "run system",
     "run args",
     "run overheads",
@@ -116,6 +117,7 @@ const JUDGED_LATER: [&str; 29] = [
     "new folder",
     "check systems",
     "check overheads",
+    "import file",
     "c cc",
     "image system",
     "image output",

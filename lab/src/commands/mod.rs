@@ -10,6 +10,7 @@ mod cyclictest;
 mod demo;
 mod doctor;
 mod image;
+mod import;
 mod lab;
 mod live;
 mod model;
@@ -48,6 +49,7 @@ pub fn execute(cli: &Cli) -> Result<Verdict> {
         Command::Image(asked) => image::image(asked, cli.json),
         Command::Sdk(asked) => sdk::sdk(asked, cli.json),
         Command::New { folder, c } => new::new(folder, *c, cli.json),
+        Command::Import(asked) => import::import(asked, cli.json),
         Command::C(asked) => c::c(asked, cli.json),
         Command::Check(asked) => check::check(asked, cli.json),
         Command::Profile(asked) => profile::profile(asked, cli.json),

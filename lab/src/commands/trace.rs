@@ -1,6 +1,7 @@
 //! `trace`: boots a system with a trace and shows what the kernel did.
 
 pub mod auto;
+mod jobs;
 
 use super::{print_json, wrapped};
 use crate::cli;
@@ -112,6 +113,7 @@ pub fn names(system: &System) -> Names {
         reservations: system.reservations.iter().map(reservation).collect(),
         leaves: system.domains.iter().map(|domain| domain.reservation).collect(),
         places: places::shared(system),
+        timings: jobs::timings(system),
         ..Names::of(domains)
     }
 }
@@ -139,6 +141,18 @@ fn write_files(asked: &cli::Trace, recorded: &Recorded) -> Result<Vec<PathBuf>> 
     if let Some(path) = &asked.perfetto {
         write(path, &::trace::perfetto(&recorded.traces.all, &recorded.names))?;
     }
+    let activities = || ::trace::activities(&recorded.traces, &recorded.names);
+    let window = jobs::Window::of(&recorded.traces.all, [asked.from, asked.to]);
+    if let Some(path) = &asked.csv {
+        write(path, &jobs::csv(&activities(), window)?)?;
+    }
+    if let Some(path) = &asked.gantt {
+        let origin = match &recorded.outcome {
+            Some(_) => format!("{} on {}", asked.system, asked.machine),
+            None => asked.system.clone(),
+        };
+        write(path, jobs::gantt(&activities(), window).svg(&origin)?.as_bytes())?;
+    }
     Ok(written)
 }
 
@@ -165,7 +179,8 @@ fn show(asked: &cli::Trace, recorded: &Recorded) {
     if let Some(limit) = asked.auto {
         output::line(auto::report(traces, names, limit, late.as_ref()));
     }
-    let only_files = asked.raw.is_some() || asked.perfetto.is_some() || asked.auto.is_some();
+    let files = [&asked.raw, &asked.perfetto, &asked.csv, &asked.gantt];
+    let only_files = files.iter().any(|file| file.is_some()) || asked.auto.is_some();
     let tables = asked.overheads || asked.sections || asked.locks || asked.waits;
     if asked.timeline || !(tables || only_files) {
         let view = View { width, from: asked.from, to: asked.to, ..View::default() };

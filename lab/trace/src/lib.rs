@@ -11,6 +11,7 @@
 //!                                   -> accuracy      who ran beside a more urgent thread
 //!          Traces -> locks, cpus                       what CPUs do to each other
 //!                 -> wakeups, first_late               how late threads ran, and why
+//!                 -> activities                   jobs, and when each thread ran
 //!                 -> highest                           how late those above all others ran
 //! ```
 //!
@@ -23,6 +24,7 @@ mod cpus;
 mod decode;
 mod entry;
 mod highest;
+mod jobs;
 mod lives;
 mod locks;
 mod made;
@@ -43,6 +45,7 @@ pub use cpus::{CpuUse, cpus, cpus_table};
 pub use decode::{Moment, Trace, Traces};
 pub use entry::Entry;
 pub use highest::{Undisturbed, highest};
+pub use jobs::{Activity, Job, Timing, activities};
 pub use lives::{Life, Lives, State, Stretch};
 pub use locks::{LockUse, locks, locks_table};
 pub use names::{Introduction, Names, Place};

@@ -1,8 +1,8 @@
 //! What domains, threads and other objects are called.
 
-use crate::Reservation;
 use crate::lives::{Life, Lives};
 use crate::waits::{self, What};
+use crate::{Reservation, Timing};
 
 /// What the trace does not say: the names of objects, and threads whose introduction is lost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub struct Names {
     pub leaves: Vec<Option<usize>>,
     /// What programs keep mutexes and conditions in.
     pub places: Vec<Place>,
+    /// Jobs of threads of the manifest's domains.
+    pub timings: Vec<Timing>,
 }
 
 /// Memory with a name in the address space of a domain: a shared memory, or a static variable.
@@ -51,6 +53,16 @@ impl Names {
     /// Names for the manifest's domains.
     pub fn of<S: Into<String>>(domains: impl IntoIterator<Item = S>) -> Names {
         Names { domains: domains.into_iter().map(Into::into).collect(), ..Names::default() }
+    }
+
+    /// What the manifest says of the jobs of a life.
+    pub(crate) fn timing(&self, life: &Life) -> Option<&Timing> {
+        let domain = life.domain?.checked_sub(1)? as usize;
+        let is_its = |timing: &&Timing| match &timing.thread {
+            Some(name) => life.name.as_ref() == Some(name),
+            None => life.number == 1,
+        };
+        self.timings.iter().filter(|timing| timing.domain == domain).find(is_its)
     }
 
     /// The name of an endpoint, given by its index. Those that programs make have none.

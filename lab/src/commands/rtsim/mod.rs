@@ -16,7 +16,7 @@ use crate::progress::Step;
 use crate::workspace;
 use anyhow::{Result, bail};
 use fs_err as fs;
-use manifest::{Problems, Source, System};
+use manifest::{Problems, System};
 use results::{Report, Samples};
 use rtsim::{Inheritance, Run, Scheduler, TaskSet};
 use std::time::Duration;
@@ -64,13 +64,7 @@ fn way(asked: &cli::Rtsim) -> Run {
 }
 
 fn read(asked: &cli::Rtsim) -> Result<TaskSet> {
-    // A path that works in the root of the work tree works everywhere, as with systems.
-    let inside = workspace::root().join(&asked.file);
-    let path = if asked.file.is_file() { &asked.file } else { &inside };
-    let name = asked.file.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| usage(format!("cannot read {name}: {error}")))?;
-    let mut set = rtsim::parse(&Source { name, text }).map_err(Problems::from)?;
+    let mut set = rtsim::parse(&super::import::source(&asked.file)?).map_err(Problems::from)?;
     set.seed = asked.seed.unwrap_or(set.seed);
     Ok(set)
 }

@@ -2,18 +2,11 @@
 //! distributed.
 
 use super::Ran;
-use results::{Case, Curves, Points, Source};
+use results::{Case, Curves, Gantt, Points, Source, Track};
 use rtsim::{Run, Task, TaskSet, begin};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use trace::{Life, Lives, Names, State, Trace};
-
-/// The most stretches of each task that are drawn.
-const DRAWN: usize = 400;
-/// How high a task's line rises where it runs, and where it runs with a priority that it has
-/// inherited; lines are 1 apart.
-const HEIGHT: f64 = 0.5;
-const INHERITED: f64 = 0.8;
 
 /// What each task did.
 pub struct Picture(Vec<Activity>);
@@ -125,36 +118,23 @@ impl Picture {
     }
 
     /// A Gantt chart: a line for each task, high where it runs, higher with an inherited priority.
-    /// It ends where a task has run more
-    /// often than can be drawn.
     pub fn gantt(&self, ran: &Ran) -> Curves {
         let unit = ran.run.unit as f64;
-        let ends = self.0.iter().filter_map(|own| own.ran.get(DRAWN)).map(|one| one.span.start);
-        let end = ends.min().unwrap_or(ran.set.duration * ran.run.unit);
-        let count = ran.set.tasks.len();
-        let case = |(index, task): (usize, &Task)| {
-            let low = (count - 1 - index) as f64;
-            let mut points = vec![(0.0, low)];
-            for Stretch { span, priority } in &self.0[index].ran {
-                let (from, to) = (span.start as f64 / unit, span.end as f64 / unit);
-                let is_own = *priority == task.priority;
-                let high = low + if is_own { HEIGHT } else { INHERITED };
-                points.extend([(from, low), (from, high), (to, high), (to, low)]);
-            }
-            points.retain(|(at, _)| *at <= end as f64 / unit);
-            points.push((end as f64 / unit, low));
-            let trails = vec![Points { source: Source::Traced, points, band: Vec::new() }];
-            Case { name: task.name.clone(), trails }
+        let in_units = |span: &Range<u64>| span.start as f64 / unit..span.end as f64 / unit;
+        let track = |(activity, task): (&Activity, &Task)| {
+            let stretch = |one: &Stretch| (in_units(&one.span), one.priority != task.priority);
+            let ran = activity.ran.iter().map(stretch).collect();
+            Track { name: task.name.clone(), ran, late: Vec::new() }
         };
-        Curves {
-            name: "gantt".to_string(),
+        let gantt = Gantt {
             title: format!("When the tasks of {} ran", ran.name),
             across: "units of time".to_string(),
             upwards: "a line for each task, high where it runs, higher where it inherits"
                 .to_string(),
-            cases: ran.set.tasks.iter().enumerate().map(case).collect(),
-            marks: Vec::new(),
-        }
+            tracks: self.0.iter().zip(&ran.set.tasks).map(track).collect(),
+            end: ran.set.duration as f64,
+        };
+        gantt.curves()
     }
 }
 

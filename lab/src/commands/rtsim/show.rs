@@ -22,14 +22,19 @@ pub fn written(path: &Path, as_json: bool) {
 
 /// The text of a run.
 pub fn show(asked: &cli::Rtsim, ran: &Ran, directory: &Path, exported: &[PathBuf]) {
-    let policy = match (ran.run.scheduler, ran.run.inheritance) {
-        (Scheduler::FixedPriorities, Inheritance::None) => "fixed priorities",
-        (Scheduler::FixedPriorities, Inheritance::Mutexes) => "fixed priorities with PI",
-        (Scheduler::FixedPriorities, Inheritance::Conditions) => "fixed priorities, PI and PI-CV",
-        (Scheduler::EarliestDeadline, _) => "the earliest deadline",
+    let scheduler = match ran.run.scheduler {
+        Scheduler::FixedPriorities => "fixed priorities",
+        Scheduler::EarliestDeadline => "the earliest deadline",
+    };
+    let inheritance = match ran.run.inheritance {
+        Inheritance::None => "",
+        Inheritance::Mutexes => " with PI",
+        Inheritance::Conditions => ", PI and PI-CV",
     };
     let (name, kernel, unit) = (&ran.name, &ran.kernel, manifest::spell_duration(ran.run.unit));
-    output::line(format_args!("{name} by {policy}, kernel {kernel}; a unit is {unit}\n"));
+    output::line(format_args!(
+        "{name} by {scheduler}{inheritance}, kernel {kernel}; a unit is {unit}\n"
+    ));
     output::line(responses(ran));
     let had = had(ran);
     if !had.is_empty() {

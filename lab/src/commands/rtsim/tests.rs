@@ -4,12 +4,14 @@ use crate::cli::{Cli, Command, Lab};
 use crate::machine::Twin;
 use analysis::Random;
 use clap::Parser;
+use manifest::Source;
 use rtsim::Jobs;
 use std::fmt::Write;
 use std::sync::OnceLock;
 
 mod inheritance;
 mod reference;
+mod together;
 
 /// Runs a text on the twin, by the options of a command line.
 fn ran(text: &str, options: &[&str]) -> Result<Ran> {

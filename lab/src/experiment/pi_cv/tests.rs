@@ -104,7 +104,7 @@ fn the_paper_has_the_task_set_of_the_file() {
     let own = measure::read([0; CLIENTS], PAPER).unwrap();
     let shape = |set: &TaskSet| {
         let task = |task: &rtsim::Task| {
-            let code: Vec<_> = task.code.iter().map(|one| rtsim::step(one).act).collect();
+            let code: Vec<_> = task.phases[0].code.iter().map(|one| rtsim::step(one).act).collect();
             (task.priority, task.activation, task.phase, code)
         };
         let tasks: Vec<_> = set.tasks.iter().map(task).collect();

@@ -8,10 +8,8 @@ use rt::prelude::*;
 use rt::{system, time};
 use sync::ThreadId;
 
-/// What all jobs of a task do.
+/// What all jobs of a task have in common.
 pub struct Job {
-    /// The steps, as text.
-    pub code: &'static str,
     /// The thread that carries them out.
     pub me: ThreadId,
     /// Nanoseconds of a unit of time.
@@ -32,12 +30,12 @@ struct Run<'o, 'r> {
 }
 
 impl Job {
-    /// Carries out the code once. What it has locked and not unlocked is unlocked at the end.
-    pub fn run(&self, objects: &Objects, random: &mut Random) -> Result<(), Wrong> {
+    /// Carries out these steps. What they have locked and not unlocked is unlocked at the end.
+    pub fn run(&self, steps: &str, objects: &Objects, random: &mut Random) -> Result<(), Wrong> {
         let Job { me, unit, blocking, .. } = *self;
         let owned = [const { None }; OBJECTS];
         let mut run = Run { objects, random, me, unit, blocking, owned };
-        for (index, text) in self.code.split(';').enumerate() {
+        for (index, text) in steps.split(';').enumerate() {
             let step = Step::parse(text).ok_or("it is no step");
             let done = step.and_then(|step| run.step(step));
             done.map_err(|what| Wrong { step: index + 1, what })?;

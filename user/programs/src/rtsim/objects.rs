@@ -14,8 +14,9 @@ pub struct Wrong {
 
 /// All objects: each has a part of the memory, and is what tasks use it as.
 pub struct Objects {
-    words: Words,
-    mutexes: [Lock; OBJECTS],
+    /// None for a task that names no object.
+    words: Option<Words>,
+    mutexes: [Option<Lock>; OBJECTS],
     inherits: bool,
 }
 
@@ -24,15 +25,19 @@ const CAME: usize = 0;
 const WENT: usize = 1;
 
 impl Objects {
-    /// The objects in this memory, which was all 0. Whether mutexes and conditions lend priorities.
-    pub fn new(words: Words, inherits: bool) -> Objects {
-        let mutex = |object| Lock::new(part(words, object), inherits);
+    /// The objects in this memory, if there is one, which was all 0. Whether mutexes and conditions
+    /// lend priorities.
+    pub fn new(words: Option<Words>, inherits: bool) -> Objects {
+        let mutex = |object| words.map(|words| Lock::new(part(words, object), inherits));
         Objects { words, mutexes: core::array::from_fn(mutex), inherits }
     }
 
     /// The index of the object that an operand tells.
     pub fn index(&self, operand: u64) -> Result<usize, &'static str> {
         let object = (operand / 2) as usize;
+        if self.words.is_none() {
+            return Err("there are no objects");
+        }
         let index = match operand % 2 {
             0 => object,
             // One more than the index, so that a pointer that was not set refers to nothing.
@@ -45,7 +50,7 @@ impl Objects {
     }
 
     pub fn mutex(&self, object: usize) -> &Lock {
-        &self.mutexes[object]
+        self.mutexes[object].as_ref().expect("an index is of an object")
     }
 
     pub fn condition(&self, object: usize) -> Condition {
@@ -91,7 +96,7 @@ impl Objects {
     }
 
     fn part(&self, object: usize) -> Words {
-        part(self.words, object)
+        part(self.words.expect("an index is of an object"), object)
     }
 }
 

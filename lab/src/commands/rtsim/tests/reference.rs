@@ -133,7 +133,7 @@ impl World<'_> {
     /// Whether the task spends a unit on its instruction.
     fn computes(&mut self, index: usize) -> bool {
         let Some(job) = &self.tasks[index].job else { return false };
-        let length = match self.tasks[index].task.code.get(job.at) {
+        let length = match self.tasks[index].task.phases[0].code.get(job.at) {
             Some(Instruction::Compute(Time::Fixed(length))) => *length,
             Some(Instruction::Wait(..)) => self.set.blocking,
             Some(&Instruction::WaitCounter(.., on) | &Instruction::WaitQueue(.., on))
@@ -165,7 +165,7 @@ impl World<'_> {
         let live = &mut self.tasks[index];
         let Some(job) = &mut live.job else { return };
         job.left = None;
-        let Some(instruction) = live.task.code.get(job.at) else {
+        let Some(instruction) = live.task.phases[0].code.get(job.at) else {
             live.responses.push(now - job.release);
             live.job = None;
             if live.task.activation == Activation::Forever {
