@@ -13,6 +13,7 @@ mod sdk;
 mod test;
 mod trace;
 mod twin;
+mod under;
 mod values;
 
 pub use c::C;
@@ -26,6 +27,7 @@ pub use sdk::Sdk;
 pub use test::{Group, Test};
 pub use trace::Trace;
 pub use twin::{Fuzz, Fuzzed, Replay, Speed, Twin};
+pub use under::Under;
 
 use crate::experiment::{EVERYWHERE, EXPERIMENTS};
 use crate::machine::{Computed, MACHINES, MEASURED, Platform};
@@ -33,7 +35,7 @@ use abi::log::Level;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
-use values::{duration, fault, flame, period, plot, seed, threshold, wires, written};
+use values::{duration, flame, period, plot, seed, threshold, wires, written};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -273,9 +275,9 @@ pub struct Run {
     /// the twin. 1 by default.
     #[arg(long, value_name = "S", value_parser = seed)]
     pub seed: Option<u64>,
-    /// On the twin: delays and interrupts once in so many boundaries of work; 0 is never.
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub chaos: u64,
+    /// What else it is under.
+    #[command(flatten)]
+    pub under: Under,
     /// On the twin: check the kernel's invariants after each step.
     #[arg(long)]
     pub check: bool,
@@ -284,13 +286,6 @@ pub struct Run {
     #[arg(long, value_name = "SEED", value_parser = seed)]
     #[arg(conflicts_with_all = ["statistics", "auto"])]
     pub decisions: Option<u64>,
-    /// An argument of the system's programs, instead of the manifest's; several times for several.
-    #[arg(long = "arg", value_name = "NAME=VALUE")]
-    pub args: Vec<String>,
-    /// What goes wrong with a device, for instance "shaft=stuck after 50ms"; several times for
-    /// several. The words are in docs/devices.md.
-    #[arg(long = "fault", value_name = "DEVICE=FAULT", value_parser = fault)]
-    pub faults: Vec<String>,
     /// Draw what the wires of the plant had, each millisecond, into this file: FILE.svg, or
     /// FILE.csv for a table.
     #[arg(long, value_name = "FILE", value_parser = wires, conflicts_with_all = ["auto", "gdb"])]

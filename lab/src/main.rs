@@ -29,6 +29,8 @@ mod systems;
 mod tidy;
 mod unreceived;
 mod waits;
+mod wanted;
+mod worked;
 mod workspace;
 
 use clap::Parser;

@@ -50,7 +50,7 @@ pub struct Restart {
     pub took: u64,
     /// Whether a heartbeat was missing: then it is told when that was noticed.
     #[serde(skip)]
-    is_silence: bool,
+    pub is_silence: bool,
 }
 
 /// What the journal of a run tells; nothing if there was no supervisor.

@@ -1,6 +1,8 @@
 //! Finds systems by name or path.
 
+use crate::cli::Under;
 use crate::failure::{did_you_mean, usage};
+use crate::machine::Machine;
 use crate::workspace;
 use abi::Rights;
 use anyhow::Result;
@@ -96,6 +98,22 @@ pub fn set_argument(system: &mut System, argument: &str) -> Result<()> {
     let message = format!("no program of system `{}` takes an argument `{name}`", system.name);
     let hint = did_you_mean(name, known);
     Err(usage(message + &hint + &taken_arguments(system)))
+}
+
+/// The system as the command line changes it beside its kernel.
+pub fn change(system: &mut System, under: &Under, machine: &dyn Machine) -> Result<()> {
+    let is_chaotic = under.chaos > 0 || under.chaotic().is_some();
+    if machine.emulator().is_some() && is_chaotic {
+        return Err(usage("--chaos is the twin's; add `--machine twin`"));
+    }
+    if under.chaos == 0 && is_chaotic {
+        return Err(usage("--chaos-from and --chaos-until say where --chaos N injects: give it"));
+    }
+    if under.chaotic().is_some_and(|span| span.is_empty()) {
+        return Err(usage("--chaos-from is not before --chaos-until: nothing lies between them"));
+    }
+    under.args.iter().try_for_each(|arg| set_argument(system, arg))?;
+    under.faults.iter().try_for_each(|fault| set_fault(system, fault))
 }
 
 /// Lets something go wrong with a device, as `DEVICE=FAULT` says.

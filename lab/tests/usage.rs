@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// Command lines that no command can follow, and what is said of each.
-const WRONG: [(&str, &str); 67] = [
+const WRONG: [(&str, &str); 72] = [
     ("demo x", "unexpected argument"),
     ("run", "required arguments"),
     ("run no-such-system", "there is no system `no-such-system`"),
@@ -18,6 +18,11 @@ const WRONG: [(&str, &str); 67] = [
     ("run mixed-criticality --kernel fastpath", "it needs tree"),
     ("run hello --cpus 2 --locking none", "cannot have 2 CPUs"),
     ("run hello --gdb --machine twin", "the simulation has no --gdb"),
+    ("run hello --chaos 3", "--chaos is the twin's"),
+    ("run hello --machine twin --chaos-until 9", "say where --chaos N injects"),
+    ("trace hello --machine twin --chaos 3 --chaos-from 9 --chaos-until 9", "nothing lies between"),
+    ("run hello --input no-such.toml", "no-such.toml"),
+    ("trace stress --arg seed=x", "argument `seed` of program stress is a number"),
     ("run hello --plot x.svg", "of which hello has none"),
     ("run mixed-criticality --plot no/such.svg", "there is no folder no"),
     ("run mixed-criticality --plot x.png", "ends in .svg"),
@@ -146,8 +151,21 @@ fn tests_of_a_system_that_cannot_run_are_refused_before_anything_is_built() {
     refused(&["test", "plant", "no such test"], "no check has such a name");
     let tests = place.0.path().join("plant/tests.toml");
     let right = fs::read_to_string(&tests).unwrap();
-    fs::write(&tests, right + "[[test]]\nname = \"wrong\"\nmachines = [\"none\"]\n").unwrap();
+    fs::write(&tests, right.clone() + "[[test]]\nname = \"wrong\"\nmachines = [\"none\"]\n")
+        .unwrap();
     refused(&["test", "plant"], "there is no machine `none`");
+    let with = |key: &str| format!("{right}[[test]]\nname = \"wrong\"\n{key}\n");
+    let last = right.lines().count() + 3;
+    for (key, why) in [
+        ("never = [{ pattern = '(' }]", "'(' is no regular expression: unclosed group"),
+        ("misses = { client = 0 }", "no reservation `client` has a deadline"),
+        ("latency = { cleint = \"1ms\" }", "did you mean `client`?"),
+        ("input = [{ after = \"x\" }]", "missing field `type`"),
+    ] {
+        fs::write(&tests, with(key)).unwrap();
+        refused(&["test", "plant"], why);
+        refused(&["test", "plant"], &format!("{last}"));
+    }
 }
 
 /// Options of cyclictest that cannot be used, each with what is said of it.

@@ -103,9 +103,10 @@ fn leaves(command: &clap::Command, words: &[String]) -> Vec<(Vec<String>, clap::
 
 /// What any text may be as far as the command line knows: the command itself judges it, before it
 /// builds anything (`lab/tests/usage.rs`).
-const JUDGED_LATER: [&str; 30] = [
+const JUDGED_LATER: [&str; 33] = [
     "run system",
     "run args",
+    "run input",
     "run overheads",
     "ps system",
     "sched get name",
@@ -132,6 +133,8 @@ const JUDGED_LATER: [&str; 30] = [
     "lab model repairman fit",
     "lab claims ids",
     "trace system",
+    "trace args",
+    "trace input",
     "test names",
     "test mutants",
 ];

@@ -1,7 +1,7 @@
 //! The command line of `trace`.
 
 use super::values::{duration, plot, seed, threshold, written};
-use super::{all_kernels, lockings, machines};
+use super::{Under, all_kernels, lockings, machines};
 use crate::machine::MACHINES;
 use clap::Args;
 use std::path::PathBuf;
@@ -31,6 +31,9 @@ pub struct Trace {
     /// The seed of the machine.
     #[arg(long, default_value = "1", value_name = "S", value_parser = seed)]
     pub seed: u64,
+    /// What else it is under.
+    #[command(flatten)]
+    pub under: Under,
     /// How many CPUs the machine has; the manifest's by default.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8))]
     pub cpus: Option<u32>,

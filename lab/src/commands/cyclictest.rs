@@ -1,7 +1,7 @@
 //! `cyclictest`: latencies of wake-ups, with the options and the output of the original.
 
 use super::run;
-use crate::cli::{Cyclictest, Run};
+use crate::cli::{Cyclictest, Run, Under};
 use crate::failure::{Verdict, usage};
 use crate::image;
 use crate::machine::{self, Boot, Exit};
@@ -33,7 +33,7 @@ pub fn cyclictest(asked: &Cyclictest, as_json: bool) -> Result<Verdict> {
         icount: asked.is_repeatable(),
         cpus: Some(cpus),
         seed: asked.seed,
-        args: vec![format!("options={options}")],
+        under: Under { args: vec![format!("options={options}")], ..Under::default() },
         ..Run::default()
     };
     run::run(&run, false)

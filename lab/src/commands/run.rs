@@ -5,6 +5,7 @@ mod latency;
 mod responses;
 
 use super::check::{self, Costs};
+use super::test::typed;
 use super::trace::auto;
 use super::{counted, print_json, wrapped};
 use crate::accounts::{Account, Accounts, Bounds};
@@ -15,11 +16,12 @@ use crate::gdb::Session;
 use crate::image::{self, Extra, Images};
 use crate::live::Registration;
 use crate::logs::{self, Line, Logs};
-use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome, Simulation};
+use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome, Shared, Simulation};
 use crate::restarts::{self, Restarts};
 use crate::systems;
 use crate::unreceived::{self, Unreceived};
 use crate::waits::{self, Wait};
+use crate::worked;
 use crate::workspace::commit;
 use abi::log::Level;
 use abi::trace::Keep;
@@ -50,6 +52,7 @@ const SECOND: u64 = 1_000_000_000;
 pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let machine = machine::find(&run.machine).expect("the command line knows the machines");
     let mut system = system(run, machine)?;
+    let inputs = typed(&run.under)?;
     let costs = check::costs(&system, run.overheads.as_deref())?;
     let held = latency::held(run, machine, &system)?;
     let is_traced = run.auto.is_some() || held.is_some();
@@ -64,7 +67,8 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         launch.timeout = run.timeout.map(Duration::from_secs);
         return auto::run(launch, &system, memory, limit, as_json);
     }
-    let (console, seconds) = attended(run, as_json);
+    let script = inputs.as_deref().map(Shared::new);
+    let (console, seconds) = attended(run, script.clone(), as_json);
     let session = run.gdb.then(|| Session::new(&images, &system)).transpose()?;
     let socket = session.as_ref().map(Session::socket);
     let launch = launch(run, machine, &images, &system)?;
@@ -82,7 +86,8 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let bounds = latencies.as_ref().map_or_else(limits, |_| Bounds::default());
     let accounts = Accounts::told(&outcome, &system, left.as_ref(), &bounds);
     let responses = responses::collect(run, (&system, launch.icount), &accounts, |seed| {
-        let outcome = again(run, machine, (&system, &images), seed)?;
+        let script = inputs.as_deref().map(Shared::new);
+        let outcome = again(run, machine, (&system, &images), (seed, script))?;
         further(&outcome, seed, || Accounts::told(&outcome, &system, left.as_ref(), &bounds))
     })?;
     let plot = run.plot.as_deref();
@@ -97,6 +102,8 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         unreceived: &unreceived::told(&outcome, &system, &images),
         responses,
         latencies: latencies.as_ref(),
+        untyped: script.and_then(|script| script.script().left()),
+        idle: idle(&outcome, &system, &accounts),
     };
     match as_json {
         true => print_outcome(&system.name, machine, launch.board, &outcome, &told),
@@ -116,8 +123,7 @@ fn system(run: &cli::Run, machine: &dyn Machine) -> Result<System> {
     system.kernel = run.kernel.clone().unwrap_or(system.kernel);
     system.cpus = run.cpus.unwrap_or(system.cpus);
     system.locking = run.locking.clone().or(system.locking);
-    run.args.iter().try_for_each(|arg| systems::set_argument(&mut system, arg))?;
-    run.faults.iter().try_for_each(|fault| systems::set_fault(&mut system, fault))?;
+    systems::change(&mut system, &run.under, machine)?;
     if run.wires.is_some() && system.devices.is_none() {
         return Err(usage(format!("--wires is about devices, and {} has none", system.name)));
     }
@@ -135,23 +141,27 @@ fn draw_wires(path: &Path, outcome: &Outcome, system: &System) -> Result<()> {
     let is_table = path.extension().is_some_and(|end| end == "csv");
     let origin = || format!("{} on {}, commit {}", system.name, outcome.machine, commit());
     let text = match is_table {
-        true => outcome.wires.clone(),
-        false => wires_svg(&outcome.wires, &origin())?,
+        true => outcome.simulated.wires.clone(),
+        false => wires_svg(&outcome.simulated.wires, &origin())?,
     };
     Ok(fs_err::write(path, text)?)
 }
 
 /// Has a system leave why its programs panicked, and what reservations had: in this memory.
-fn leave(system: &mut System) -> Option<String> {
+pub fn leave(system: &mut System) -> Option<String> {
     system.add_panics();
     system.add_accounts()
 }
 
 /// Who reads and types, and after how many seconds a run ends; none while somebody types.
-fn attended(run: &cli::Run, as_json: bool) -> (Console, Option<u64>) {
-    let typed = std::io::stdin().is_terminal() && !as_json;
-    let input = typed || !std::io::stdin().is_terminal();
-    let input = if input { Input::User } else { Input::Nothing };
+fn attended(run: &cli::Run, script: Option<Shared>, as_json: bool) -> (Console, Option<u64>) {
+    let is_terminal = std::io::stdin().is_terminal();
+    let typed = is_terminal && !as_json && script.is_none();
+    let input = match script {
+        Some(script) => Input::Script(script),
+        None if typed || !is_terminal => Input::User,
+        None => Input::Nothing,
+    };
     let seconds = run.timeout.or((!typed && !run.gdb).then_some(UNATTENDED));
     (Console { show: !as_json, input }, seconds)
 }
@@ -161,9 +171,10 @@ fn again(
     run: &cli::Run,
     machine: &'static dyn Machine,
     (system, images): (&System, &Images),
-    seed: u64,
+    (seed, script): (u64, Option<Shared>),
 ) -> Result<Outcome> {
     let boot = launch(run, machine, images, system)?.seed(seed);
+    let boot = boot.console(script.map_or(Console::CAPTURE, Console::typed));
     machine::boot(&boot.timeout(Duration::from_secs(run.timeout.unwrap_or(UNATTENDED))))
 }
 
@@ -178,6 +189,7 @@ fn verdict(outcome: &Outcome, icount: Option<u64>, told: &Told) -> Verdict {
     let late = icount.is_some() && (jobs_are_late() || is_slow());
     match outcome.exit {
         Exit::Done(0) | Exit::Interrupted | Exit::Hang | Exit::Stuck if failed => Verdict::Faulted,
+        Exit::Done(0) if told.untyped.is_some() => Verdict::Failed,
         Exit::Done(0) | Exit::Interrupted if late => Verdict::Late,
         Exit::Done(0) | Exit::Interrupted => Verdict::Held,
         Exit::Panic => Verdict::Panicked,
@@ -263,9 +275,9 @@ fn registration(
 /// Refuses what a machine cannot do.
 fn refuse(run: &cli::Run, machine: &dyn Machine) -> Result<()> {
     board(machine, run.board.as_deref())?;
-    let simulated = run.chaos > 0 || run.topology.is_some() || run.check;
+    let simulated = run.topology.is_some() || run.check;
     if machine.emulator().is_some() && simulated {
-        let message = "--chaos, --topology and --check are the twin's; add `--machine twin`";
+        let message = "--topology and --check are the twin's; add `--machine twin`";
         return Err(usage(message.to_string()));
     }
     if machine.emulator().is_none() && run.gdb {
@@ -289,7 +301,8 @@ fn launch<'a>(
     system: &'a System,
 ) -> Result<Boot<'a>> {
     let simulation = Simulation {
-        chaos: run.chaos,
+        chaos: run.under.chaos,
+        chaotic: run.under.chaotic(),
         topology: run.topology,
         check: run.check,
         every: if run.wires.is_some() { WIRES } else { 0 },
@@ -338,6 +351,10 @@ struct Told<'a> {
     unreceived: &'a [Unreceived],
     responses: Option<&'a Responses>,
     latencies: Option<&'a Latencies>,
+    /// What was to be typed and was not.
+    untyped: Option<String>,
+    /// Whose figures mean nothing.
+    idle: Option<String>,
 }
 
 /// For people, whom the console has been shown.
@@ -345,6 +362,8 @@ fn show_outcome(outcome: &Outcome, seed: Option<u64>, told: &Told) {
     show_logs(told.logs);
     told.unreceived.iter().for_each(|unreceived| eprint!("{unreceived}"));
     eprint!("{}{}", told.restarts, told.accounts);
+    let notes = told.idle.iter().chain(&told.untyped);
+    notes.for_each(|note| eprint!("{}", wrapped(note, "", "  ")));
     eprint!("{}", Ending { outcome, seed, told });
 }
 
@@ -374,8 +393,17 @@ fn print_outcome(system: &str, machine: &dyn Machine, board: &str, outcome: &Out
         "unreceived": told.unreceived,
         "responses": told.responses.map(Responses::document),
         "latency": told.latencies.map(Latencies::document),
+        "untyped": told.untyped,
+        "no_work": told.idle,
         "console": outcome.console,
     }));
+}
+
+/// Says so if a run tells of responses that took no time.
+fn idle(outcome: &Outcome, system: &System, accounts: &Accounts) -> Option<String> {
+    let timed = accounts.reservations.iter().filter(|it| it.is_leaf && it.missed.is_some());
+    let groups = timed.map(|account| worked::of_reservation(system, &account.name));
+    worked::sentence(outcome, &groups.filter(|group| !group.is_empty()).collect::<Vec<_>>())
 }
 
 /// Shows the lines that domains have logged, with seconds since boot.

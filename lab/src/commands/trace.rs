@@ -3,10 +3,11 @@
 pub mod auto;
 mod jobs;
 
+use super::test::typed;
 use super::{print_json, wrapped};
 use crate::cli;
 use crate::failure::{Verdict, usage};
-use crate::machine::{self, Boot, Console, Exit, Input, Outcome};
+use crate::machine::{self, Boot, Console, Exit, Input, Outcome, Shared, Simulation};
 use crate::output;
 use crate::{image, places, systems};
 use abi::trace::{Keep, MAGIC, Undone, Way};
@@ -85,19 +86,31 @@ fn record(asked: &cli::Trace, as_json: bool) -> Result<Recorded> {
     system.cpus = asked.cpus.unwrap_or(system.cpus);
     system.locking = asked.locking.clone().or(system.locking);
     super::run::check_cpus(&system)?;
+    systems::change(&mut system, &asked.under, machine)?;
+    let inputs = typed(&asked.under)?;
     let keep = if asked.last { Keep::Last } else { Keep::First };
     let name = system.add_trace(asked.size << 20, keep);
+    if asked.under.chaos > 0 {
+        // As `run` has it, so that the same places are disturbed.
+        super::run::leave(&mut system);
+    }
     let images = image::build_for(machine, &system)?;
     let mut names = names(&system);
     names.places.extend(places::statics(&system, &images));
     let timeout = Duration::from_secs(asked.timeout.unwrap_or(TIMEOUT));
-    let boot = Boot::new(machine, &images, &system).kernel(&system.kernel).seed(asked.seed);
+    let (chaos, chaotic) = (asked.under.chaos, asked.under.chaotic());
+    let boot = Boot::new(machine, &images, &system)
+        .kernel(&system.kernel)
+        .seed(asked.seed)
+        .simulation(Simulation { chaos, chaotic, ..Simulation::default() });
     if let Some(limit) = asked.auto {
         let auto::Caught { outcome, bytes, traces, late } =
             auto::catch(boot, &name, &names, limit, timeout)?;
         return Ok(Recorded { bytes, names, outcome: Some(outcome), traces, late });
     }
-    let console = Console { show: !as_json, input: Input::Nothing };
+    let script = inputs.as_deref().map(Shared::new);
+    let input = script.map_or(Input::Nothing, Input::Script);
+    let console = Console { show: !as_json, input };
     let outcome = machine::boot(&boot.console(console).timeout(timeout))?;
     let bytes = auto::recorded(&outcome, &name)?;
     let traces = Traces::decode(&bytes)?;

@@ -1,8 +1,8 @@
 //! Boots a system on a machine and follows it to its end.
 
-use super::console::{self, Console, Input, Interrupts, Printed, RawTerminal};
+use super::console::{self, Console, Feed, Input, Interrupts, Printed, RawTerminal, Typist};
 use super::memory::{SharedFile, WORD, word_at};
-use super::outcome::{Exit, Outcome, kernel_name};
+use super::outcome::{Exit, Outcome, Simulated, kernel_name};
 use super::standing::Standing;
 use super::watch::Watch;
 use super::{
@@ -192,7 +192,7 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
     let entered = boot.control.map(enter).transpose()?;
     let standing = || Standing::of(emulator, &boot.images.kernel, &memory);
     let watch = Watch::of(Some(standing()?), launch.cpus);
-    let (exit, console) = follow(emulator, &launch, boot.console, boot.timeout, watch)?;
+    let (exit, console) = follow(emulator, &launch, &boot.console, boot.timeout, watch)?;
     drop(entered);
     let (given_up, threads) = left_by(&standing()?, &exit);
     let mut memories = BTreeMap::new();
@@ -231,7 +231,7 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
         backtrace: symbols::backtrace(&boot.images.kernel, &console),
         console,
         memories,
-        wires: String::new(),
+        simulated: Simulated::default(),
         kernel,
         findings,
         threads,
@@ -306,17 +306,17 @@ pub fn pack_with(
 fn follow(
     machine: &dyn Emulator,
     launch: &Launch,
-    console: Console,
+    Console { show, input }: &Console,
     timeout: Option<Duration>,
     watch: Watch,
 ) -> Result<(Exit, String)> {
-    let Console { show, input } = console;
     let program = machine.program();
     let interrupts = Interrupts::watch();
     let start = || {
         let mut command = leash::command(program)?;
         command.args(machine.arguments(launch));
-        command.stdin(if input == Input::Nothing { Stdio::null() } else { Stdio::piped() });
+        let is_fed = !matches!(input, Input::Nothing);
+        command.stdin(if is_fed { Stdio::piped() } else { Stdio::null() });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         leash::spawn(command)
     };
@@ -324,7 +324,15 @@ fn follow(
         .map_err(|error| usage(format!("cannot run {program}: {error}; see `./giusto doctor`")))?;
     let printed = Arc::new(Printed::default());
     let output = child.stdout.take().context("the emulator has no standard output")?;
-    let reader = printed.follow(output, show);
+    let (typist, fed) = match input {
+        Input::Nothing => (None, None),
+        Input::User => (None, Some(Feed::User(Arc::clone(&printed)))),
+        Input::Script(script) => {
+            let (typist, keys) = Typist::new(script.clone());
+            (Some(typist), Some(Feed::Typed(keys)))
+        }
+    };
+    let reader = printed.follow(output, *show, typist);
     let mut complaints = child.stderr.take().context("the emulator has no standard error")?;
     let complaints = thread::spawn(move || {
         let mut text = String::new();
@@ -332,14 +340,15 @@ fn follow(
         let _ = complaints.read_to_string(&mut text);
         text
     });
-    let terminal = (input == Input::User).then(RawTerminal::enter);
-    if input != Input::Nothing {
+    let is_users = matches!(input, Input::User);
+    let terminal = is_users.then(RawTerminal::enter);
+    if let Some(fed) = fed {
         let guest = child.stdin.take().context("the emulator has no standard input")?;
-        console::feed(guest, Arc::clone(&printed), input);
+        console::feed(guest, fed);
     }
     let stopped = wait(&mut child, timeout, (&interrupts, &printed), watch);
     drop(terminal);
-    if input != Input::User && matches!(stopped, Ok(Stopped::Forced(Exit::Interrupted))) {
+    if !is_users && matches!(stopped, Ok(Stopped::Forced(Exit::Interrupted))) {
         // No user is at this console: the whole command was meant.
         interrupted();
     }
@@ -503,7 +512,7 @@ mod tests {
             plugin: None,
         };
         let watch = Watch::of(None, 1);
-        follow(&Script(script), &launch, Console::CAPTURE, Some(timeout), watch).unwrap()
+        follow(&Script(script), &launch, &Console::CAPTURE, Some(timeout), watch).unwrap()
     }
 
     const LONG: Duration = Duration::from_secs(60);

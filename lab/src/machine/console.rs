@@ -1,11 +1,13 @@
 //! The guest's console: captured, and on request attached to the user's terminal.
 
+use super::script::Shared;
 use crate::failure;
 use abi::log::STUCK;
 use rustix::termios::{self, LocalModes, OptionalActions, Termios};
 use std::io::{IsTerminal, Read, Write};
 use std::process::{ChildStdin, ChildStdout};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, Once};
 use std::thread::{self, JoinHandle};
 
@@ -13,7 +15,7 @@ use std::thread::{self, JoinHandle};
 pub(super) const END_OF_INPUT: u8 = 4;
 
 /// What happens with the console, which is captured in any case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Console {
     /// Show what the guest prints.
     pub show: bool,
@@ -22,19 +24,24 @@ pub struct Console {
 }
 
 /// What is passed on to the guest as typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Input {
     /// Nothing.
     Nothing,
     /// What the user types or pipes in.
     User,
-    /// A text.
-    Script(&'static str),
+    /// Lines, each because of one that was printed.
+    Script(Shared),
 }
 
 impl Console {
     /// Neither shown nor fed.
     pub const CAPTURE: Console = Console { show: false, input: Input::Nothing };
+
+    /// Not shown, and fed with these inputs.
+    pub fn typed(script: Shared) -> Console {
+        Console { show: false, input: Input::Script(script) }
+    }
 }
 
 /// What the guest has printed so far.
@@ -47,8 +54,14 @@ pub struct Printed {
 }
 
 impl Printed {
-    /// Follows the guest's output to its end, showing it if `show`.
-    pub fn follow(self: &Arc<Self>, mut output: ChildStdout, show: bool) -> JoinHandle<()> {
+    /// Follows the guest's output to its end, showing it if `show`. A typist hears each line before
+    /// the next one is read, so that what it types depends on lines alone.
+    pub fn follow(
+        self: &Arc<Self>,
+        mut output: ChildStdout,
+        show: bool,
+        mut typist: Option<Typist>,
+    ) -> JoinHandle<()> {
         let printed = Arc::clone(self);
         thread::spawn(move || {
             let mut buffer = [0; 4096];
@@ -64,6 +77,7 @@ impl Printed {
                 if ends_line(&text[seen..], STUCK) {
                     printed.stuck.store(true, Ordering::Relaxed);
                 }
+                typist.iter_mut().for_each(|typist| typist.hear(&text));
                 drop(text);
                 printed.grown.notify_all();
             }
@@ -91,17 +105,56 @@ impl Printed {
     }
 }
 
+/// Hears what the guest prints, and says what is typed.
+pub struct Typist {
+    script: Shared,
+    typed: Sender<Vec<u8>>,
+    /// How much of the output it has heard.
+    heard: usize,
+}
+
+impl Typist {
+    /// One that follows a script, and where what it types comes out.
+    pub fn new(script: Shared) -> (Typist, Receiver<Vec<u8>>) {
+        let (typed, comes_out) = channel();
+        (Typist { script, typed, heard: 0 }, comes_out)
+    }
+
+    /// The output has grown.
+    fn hear(&mut self, text: &[u8]) {
+        while let Some(length) = text[self.heard..].iter().position(|byte| *byte == b'\n') {
+            let line = String::from_utf8_lossy(&text[self.heard..self.heard + length]);
+            let mut script = self.script.script();
+            // Before the first line, the guest may not be able to receive.
+            let mut keys = if self.heard == 0 { script.begin() } else { Vec::new() };
+            keys.extend(script.hear(&line));
+            self.heard += length + 1;
+            // A guest that is gone reads nothing.
+            let _ = self.typed.send(keys);
+        }
+    }
+}
+
+/// What is passed on to the guest.
+pub enum Feed {
+    /// What the user types or pipes in, and its end.
+    User(Arc<Printed>),
+    /// What a typist types.
+    Typed(Receiver<Vec<u8>>),
+}
+
 /// Passes input on to the guest. The thread ends with the program.
-pub fn feed(mut guest: ChildStdin, printed: Arc<Printed>, input: Input) {
+pub fn feed(mut guest: ChildStdin, from: Feed) {
     thread::spawn(move || {
-        printed.wait_for_line();
-        let passed = match input {
-            Input::Nothing => Ok(()),
-            Input::User => pass(std::io::stdin().lock(), &mut guest),
-            Input::Script(text) => pass(text.as_bytes(), &mut guest),
+        // A guest that is gone reads nothing, and no end either.
+        let _ = match from {
+            Feed::User(printed) => {
+                printed.wait_for_line();
+                pass(std::io::stdin().lock(), &mut guest)
+                    .and_then(|()| pass(&[END_OF_INPUT][..], &mut guest))
+            }
+            Feed::Typed(keys) => keys.iter().try_for_each(|keys| pass(&keys[..], &mut guest)),
         };
-        // A guest that is gone reads no end either.
-        let _ = passed.and_then(|()| guest.write_all(&[END_OF_INPUT])).and_then(|()| guest.flush());
         // The emulator would take a closed pipe for the end of its console.
         loop {
             thread::park();

@@ -25,6 +25,17 @@ pub enum Exit {
     Emulator(String),
 }
 
+/// What is left of a simulation alone.
+#[derive(Debug, Default)]
+pub struct Simulated {
+    /// What the wires of its plant had, as CSV with a heading, if that was recorded.
+    pub wires: String,
+    /// The names of domains whose threads called `rt::system::work`; none if it was no simulation.
+    pub worked: Option<Vec<String>>,
+    /// In how many places something could have been injected.
+    pub places: u64,
+}
+
 /// What is left of a run.
 #[derive(Debug)]
 pub struct Outcome {
@@ -52,8 +63,8 @@ pub struct Outcome {
     pub log: Vec<u64>,
     /// Where the time went, if the kernel took samples.
     pub samples: Option<Samples>,
-    /// What the wires of its plant had, as CSV with a heading, if that was recorded.
-    pub wires: String,
+    /// What a simulation tells besides.
+    pub simulated: Simulated,
 }
 
 #[cfg(test)]
@@ -72,7 +83,7 @@ impl Outcome {
             given_up: Vec::new(),
             log: Vec::new(),
             samples: None,
-            wires: String::new(),
+            simulated: Simulated::default(),
         }
     }
 }

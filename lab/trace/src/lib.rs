@@ -9,6 +9,7 @@
 //!                                   -> unpolled      the same for each run of the kernel
 //!                                   -> blame         why one sample was late
 //!                                   -> accuracy      who ran beside a more urgent thread
+//!                                   -> windows       how much a reservation had in a time
 //!          Traces -> locks, cpus                       what CPUs do to each other
 //!                 -> wakeups, first_late               how late threads ran, and why
 //!                 -> activities                   jobs, and when each thread ran
@@ -38,6 +39,7 @@ mod testing;
 mod timeline;
 mod waits;
 mod wakeups;
+mod windows;
 
 pub use accuracy::{Accuracy, OutOfOrder, accuracy};
 pub use blame::{Blame, Cause, Named, Piece, Sample, blame};
@@ -59,3 +61,4 @@ pub use sections::{Section, Sections};
 pub use timeline::{View, timeline};
 pub use waits::{LongestWait, Wait, Waits, What, longest_waits};
 pub use wakeups::{WakeUp, explained, first_late, wakeups};
+pub use windows::{Window, windows};

@@ -274,6 +274,9 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
         self.fibers.borrow_mut().resume(context.fiber.get());
         let trap = self.twin.here().trap.get();
         context.trap.set(trap);
+        if self.twin.here().worked.take() && !context.worked.replace(true) {
+            self.note_work();
+        }
         match trap {
             Trap::Call => {
                 context.regs.set(self.twin.here().regs.get());
@@ -282,6 +285,17 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
             Trap::Work(_) | Trap::Start => {}
             Trap::Fault { .. } => self.fault(context, trap),
             Trap::Refused(refusal) => self.refused(context, refusal),
+        }
+    }
+
+    /// The running thread has called `work`: the domain that it is in is noted.
+    #[cold]
+    fn note_work(&self) {
+        let mut worked = self.twin.worked.borrow_mut();
+        for name in standing::domains(self.machine, self.machine.cpu.current.get()) {
+            if !worked.contains(&name) {
+                worked.push(name);
+            }
         }
     }
 

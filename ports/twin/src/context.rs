@@ -64,6 +64,8 @@ pub struct Context {
     pub interrupted: Cell<bool>,
     /// The thread pointer.
     pub pointer: Cell<u64>,
+    /// It has called `work`.
+    pub worked: Cell<bool>,
 }
 
 impl Context {
@@ -160,6 +162,7 @@ impl port::Context for Context {
         self.again.set(false);
         self.trap.set(Trap::Start);
         self.interrupted.set(false);
+        self.worked.set(false);
         self.pointer.set(0);
     }
 

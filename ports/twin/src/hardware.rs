@@ -11,6 +11,7 @@ use crate::meter;
 use crate::order::Order;
 use crate::processor::Processor;
 use crate::transactions::Refused;
+use crate::typist::Typist;
 use abi::PAGE;
 use cells::{Access, Kind, Watcher};
 use devices::Rng;
@@ -20,6 +21,7 @@ use rt::Env;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::io::Write;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::thread_local;
 use twin_protocol::{Calls, Doing, Options, Sections, Service};
@@ -105,8 +107,13 @@ pub struct Hardware {
     character: u64,
     /// There is input.
     typed: Cell<bool>,
+    /// Who types because of what is printed, if that is so.
+    pub typist: Option<Typist>,
     show: bool,
     chaos: u64,
+    /// The places in which that is so, and how many there were.
+    chaotic: Range<u64>,
+    pub places: Cell<u64>,
     rng: Rng,
     /// Instant of the first user instruction.
     pub booted: Cell<u64>,
@@ -114,6 +121,8 @@ pub struct Hardware {
     pub entries: Cell<u64>,
     /// So many of them end the run.
     pub limit: u64,
+    /// Domains whose threads have called `work`.
+    pub worked: RefCell<Vec<[u64; 2]>>,
     /// The most threads that were blocked at once, if invariants are checked.
     pub most_blocked: Cell<u32>,
     /// What each thread was doing at the end, if the run did not come to one of its own.
@@ -161,12 +170,16 @@ impl Hardware {
             sent_at: Cell::new(0),
             character: options.character,
             typed: Cell::new(!options.input.is_empty()),
+            typist: None,
             show: options.show,
             chaos: options.chaos,
+            chaotic: options.chaotic.clone(),
+            places: Cell::new(0),
             rng: Rng::new(options.seed),
             booted: Cell::new(0),
             entries: Cell::new(0),
             limit: options.limit,
+            worked: RefCell::default(),
             most_blocked: Cell::new(0),
             threads: RefCell::default(),
             given_up: RefCell::default(),
@@ -263,21 +276,31 @@ impl Hardware {
     /// A place where something may happen, by seed: a delay up to the next timer interrupt, a
     /// device's interrupt, one that means nothing.
     pub fn disturb(&self) {
+        let happens = self.is_disturbed();
+        self.places.set(self.places.get() + 1);
         if !self.rng.once_in(self.chaos) {
             return;
         }
-        match (self.rng.next() % 4, self.here().armed.get()) {
+        let kind = self.rng.next() % 4;
+        let irq = if kind == 2 { self.rng.next() % IRQS as u64 } else { 0 };
+        match (kind, self.here().armed.get()) {
+            // Everything is drawn, so that what follows does not depend on the span.
+            _ if !happens => {}
             (0 | 1, Some(at)) => {
                 let longest = LONGEST[usize::from(self.processors.len() > 1)];
                 meter::pass_to(at.min(meter::now() + longest));
             }
             (2, _) => {
-                let irq = self.rng.next() % IRQS as u64;
                 self.raised.set(self.raised.get() | self.enabled.get() & 1 << irq);
                 self.rouse(&self.processors[0], meter::now());
             }
             _ => self.here().spurious.set(true),
         }
+    }
+
+    /// Whether chance decides here: within the span in which it does.
+    pub fn is_disturbed(&self) -> bool {
+        self.chaotic.contains(&self.places.get())
     }
 
     /// The running CPU brings the lines of some memory that it touches.
@@ -347,6 +370,7 @@ impl Hardware {
     /// Sends a character to the console, whose queue has room for it.
     pub fn send(&self, byte: u8) {
         self.write(&[byte]);
+        self.hear(byte);
         self.sent_at.set(self.sent_at.get().max(meter::now()) + self.character);
     }
 
@@ -356,6 +380,15 @@ impl Hardware {
         first.sent_at.set(on.then_some(self.sent_at.get()));
         if on {
             self.rouse(first, self.sent_at.get());
+        }
+    }
+
+    /// A text is typed at the console now.
+    pub fn type_text(&self, text: &[u8]) {
+        if !text.is_empty() {
+            self.input.borrow_mut().extend(text);
+            self.typed.set(true);
+            self.rouse(&self.processors[0], meter::now());
         }
     }
 
@@ -390,6 +423,32 @@ impl Watcher for Hardware {
         self.reach_line(access.at.addr(), access.bytes, writes);
         if self.speculates {
             self.speculate(access);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In which of so many places an interrupt is injected.
+    fn injected(chaotic: Range<u64>) -> Vec<bool> {
+        let options = Options { chaos: 3, chaotic, ..Options::default() };
+        let hardware = Hardware::new(&options, 1, &[], None);
+        let place = |_| {
+            hardware.disturb();
+            hardware.here().spurious.take()
+        };
+        (0..1_000).map(place).collect()
+    }
+
+    #[test]
+    fn a_span_leaves_choices_within_as_they_are_and_makes_none_elsewhere() {
+        let all = injected(0..u64::MAX);
+        assert!(all.iter().filter(|it| **it).count() > 100);
+        let part = injected(300..700);
+        for (place, (whole, part)) in all.into_iter().zip(part).enumerate() {
+            assert_eq!(part, whole && (300..700).contains(&place), "place {place}");
         }
     }
 }

@@ -24,6 +24,7 @@
 //! | `board.rs` | entering the kernel, event by event |
 //! | `run.rs` | a whole run, from archive to outcome |
 //! | `programs.rs` | the table of programs |
+//! | `typist.rs` | what is typed because of what is printed |
 //! | `serve.rs` | answers the laboratory; a twin's `main` is written where it is built |
 //!
 //! [`Run`]: twin_protocol::Run
@@ -54,10 +55,12 @@ mod serve;
 mod signals;
 mod standing;
 mod transactions;
+mod typist;
 
 pub use programs::Program;
 pub use run::run;
 pub use serve::serve;
+pub use typist::Ask;
 
 use rt::arch::hosted;
 use twin_protocol::About;

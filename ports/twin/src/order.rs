@@ -114,6 +114,9 @@ impl Hardware {
         let latest = instant.max(now).saturating_add(if early { NEAR } else { 0 });
         let may = || self.processors.iter().filter(|cpu| cpu.stand.get() <= latest);
         let nth = self.order.rng.next() % may().count() as u64;
+        if !self.is_disturbed() {
+            return Some(first.number);
+        }
         may().nth(nth as usize).map(|cpu| cpu.number)
     }
 
@@ -151,7 +154,10 @@ impl Hardware {
         let now = meter::now();
         let others = match self.order.chance {
             0 => self.order.horizon.get() < now,
-            _ => self.order.rng.once_in(once_in),
+            _ => {
+                let drawn = self.order.rng.once_in(once_in);
+                if self.is_disturbed() { drawn } else { self.order.horizon.get() < now }
+            }
         };
         if others {
             self.stand(now, Stance::Goes);

@@ -62,6 +62,8 @@ pub struct Processor {
     pub pointer: Cell<u64>,
     /// Accesses and counter reads since time last passed.
     pub patience: Cell<u32>,
+    /// Whether the running thread has called `work` since it went on.
+    pub worked: Cell<bool>,
     /// Whether it is in the kernel: its accesses are followed.
     pub inside: Cell<bool>,
     /// Whether the trace was on when it came in: its trace points record.
@@ -105,6 +107,7 @@ impl Processor {
             vector: Cell::new(0),
             pointer: Cell::new(0),
             patience: Cell::new(0),
+            worked: Cell::new(false),
             inside: Cell::new(false),
             records: Cell::new(false),
             stand: Cell::new(0),

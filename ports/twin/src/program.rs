@@ -140,6 +140,7 @@ impl Machine for Hardware {
 
     fn work(&self, n: u64) {
         let _inside = self.enter();
+        self.here().worked.set(true);
         self.compute(n);
         self.here().patience.set(0);
     }

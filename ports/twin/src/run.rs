@@ -6,6 +6,7 @@ use crate::hardware::{Hardware, Shutdown};
 use crate::lines::Lines;
 use crate::locking::{BigLock, ElidedLock, FineLocks, MOST_CPUS};
 use crate::memory::Ram;
+use crate::typist::{Ask, Typist};
 use crate::{kernels, meter, signals};
 use abi::PAGE;
 use abi::boot::WORD_CPUS;
@@ -63,11 +64,12 @@ fn counters(cpu: u32) -> [u64; Counter::ALL.len()] {
     })
 }
 
-/// Boots an archive and runs it.
+/// Boots an archive and runs it. If the run listens, `ask` is told each line that programs print,
+/// and says what is typed then.
 ///
 /// # Panics
 /// If no kernel or locking has the name in the options.
-pub fn run(run: &Run) -> Outcome {
+pub fn run(run: &Run, ask: Ask) -> Outcome {
     let Run { archive, options, wanted } = run;
     hosted::remember_panics();
     signals::watch();
@@ -79,7 +81,10 @@ pub fn run(run: &Run) -> Outcome {
     meter::reset(cpus as u32, &Costs::of(options), options.log);
     // SAFETY: as above: these are dropped after everything that refers to them.
     let (module, kept) = unsafe { (lengthen(&*words), lengthen(options)) };
-    let twin = Hardware::new(options, cpus as u32, frames, Attached::new(options, module));
+    let typist = options.listens.then(|| Typist::new(ask));
+    let attached = Attached::new(options, module);
+    let mut twin = Hardware::new(options, cpus as u32, frames, attached);
+    twin.typist = typist;
     // SAFETY: likewise.
     let port = unsafe { lengthen(&twin) };
     let before = hosted::install(Some(port as &'static dyn Machine));
@@ -118,6 +123,8 @@ pub fn run(run: &Run) -> Outcome {
         console: String::from_utf8_lossy(&twin.take_output()).into_owned(),
         time: meter::now(),
         entries: twin.entries.get(),
+        places: twin.places.get(),
+        worked: twin.worked.take(),
         events: meter::events(),
         counts: meter::counts().to_vec(),
         statistics: (0..cpus as u32).map(|cpu| counters(cpu).to_vec()).collect(),

@@ -1,18 +1,21 @@
-//! What each thread was doing when the machine came to stand, and what was given up.
+//! What each thread was doing when the machine came to stand, what was given up, and whose a thread
+//! is.
 
 use crate::locking::Locking;
 use crate::port::Twin;
-use kernel::access::{Exclusive, Life};
+use kernel::access::{Exclusive, Life, Ref};
 use kernel::events::Machine;
 use kernel::manage::Manager;
+use kernel::object::Thread;
 use kernel::object::thread::flag;
 use twin_protocol::Doing;
 
-/// Looks at a machine that goes on no more.
+/// Looks at a machine that stands.
 fn look<G: Locking, R>(machine: Machine<Twin<G>>, look: impl FnOnce(&Manager<Twin<G>>) -> R) -> R {
     let Machine { kernel, cpu } = machine;
     let watcher = cells::watch(None);
-    // SAFETY: no CPU goes on, so none touches what it may have left in the middle of a section.
+    // SAFETY: no CPU goes on meanwhile, so none touches what it may have left in the middle of a
+    // section, and nothing is changed here.
     let seen = look(&Manager { kernel, cpu, all: unsafe { Exclusive::sole() } });
     cells::watch(watcher);
     seen
@@ -32,6 +35,15 @@ pub fn threads<G: Locking>(machine: Machine<Twin<G>>) -> Vec<Doing> {
         };
         places.filter(|at| at.life() == Life::Live).map(doing).collect()
     })
+}
+
+/// The names of the manifest's domain that a thread is in, and of the inner one, if it is in one.
+pub fn domains<G: Locking>(
+    machine: Machine<Twin<G>>,
+    thread: Ref<Thread<Twin<G>>>,
+) -> impl Iterator<Item = [u64; 2]> {
+    let ((outer, inner, _), _) = look(machine, |manager| manager.doing(thread));
+    [outer].into_iter().chain(inner)
 }
 
 /// By the index of an endpoint, how many messages were given up there.

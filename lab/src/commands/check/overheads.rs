@@ -107,7 +107,7 @@ fn of(trace: &Trace, kernel: &str) -> Result<Costs, &'static str> {
         let exact = u128::from(all.max) * 1_000_000_000;
         let longest = exact.div_ceil(u128::from(trace.hz.max(1)));
         let longest = u64::try_from(longest).unwrap_or(u64::MAX);
-        Ok(Kind { kind: kind.to_string(), longest, cpu, samples })
+        Ok::<_, &str>(Kind { kind: kind.to_string(), longest, cpu, samples })
     };
     let [release, switch, decision] =
         [longest("release")?, longest("context switch")?, longest("scheduling")?];

@@ -128,6 +128,8 @@ fn the_last_line_is_the_reason_of_the_end() {
             unreceived: &[],
             responses: None,
             latencies: None,
+            untyped: None,
+            idle: None,
         };
         let text = ending::Ending { outcome: &outcome, seed: None, told: &told }.to_string();
         assert!(text.starts_with("thread 2 of fan waits for a message"), "{text}");

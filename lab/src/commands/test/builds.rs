@@ -1,8 +1,9 @@
 //! What jobs wait for until it is built.
 
 use crate::image::{self, Extra};
-use crate::machine;
+use crate::machine::{self, Machine};
 use anyhow::{Context, Result};
+use manifest::TREE;
 use std::fmt;
 
 /// What a job waits for before it runs; what takes longest comes first.
@@ -41,6 +42,15 @@ impl Builds {
     /// Whether other jobs may wait for it too.
     pub fn is_shared(self) -> bool {
         !matches!(self, Builds::Own(_) | Builds::Nothing)
+    }
+
+    /// What a kernel, which may have something extra, and programs boot from on a machine.
+    pub fn of(machine: &'static dyn Machine, kernel: &str, extra: Option<Extra>) -> Builds {
+        match machine.emulator() {
+            None => Builds::Twin,
+            Some(_) if kernel == TREE => Builds::Tree(machine.name(), extra),
+            Some(_) => Builds::Image(machine.name(), extra),
+        }
     }
 
     /// Builds it, if it is shared.

@@ -9,7 +9,7 @@ use crate::image::{self, Extra};
 use crate::machine::{self, Boot, Machine, Outcome, Sampling, Simulation};
 use crate::systems;
 use anyhow::{Result, ensure};
-use manifest::{KERNELS, NO_LOCKING, System, TREE};
+use manifest::{KERNELS, NO_LOCKING, System};
 use std::fmt;
 use std::time::Duration;
 
@@ -130,11 +130,7 @@ impl Configuration {
 
     /// What it boots from.
     pub fn builds(&self) -> Builds {
-        match self.machine.emulator() {
-            None => Builds::Twin,
-            Some(_) if self.kernel == TREE => Builds::Tree(self.machine.name(), self.extra()),
-            Some(_) => Builds::Image(self.machine.name(), self.extra()),
-        }
+        Builds::of(self.machine, self.kernel, self.extra())
     }
 
     /// A job of this name that does something with it.

@@ -6,7 +6,7 @@ use super::{giusto, process};
 use crate::accounts::{Accounts, Bounds};
 use crate::cli::Group;
 use crate::image::{self, Images};
-use crate::machine::{self, Boot, Console, Exit, Input, MACHINES, Machine, Outcome, STUCK};
+use crate::machine::{self, Boot, Console, Exit, MACHINES, Machine, Outcome, STUCK, Shared};
 use crate::scratch::Scratch;
 use crate::unreceived;
 use abi::boot::HEADER_WORDS;
@@ -15,10 +15,6 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
-
-/// Restarts of each of the programs that run out of time, on the emulator and in the simulation.
-const FEW: &[(&str, &str)] = &[("restarts", "20")];
-const MANY: &[(&str, &str)] = &[("restarts", "1000")];
 
 /// Kernels whose shell is tried in each run: the one with most and the one with fewest shortcuts.
 const KERNELS: [&str; 2] = ["fastpath", "strict-eager"];
@@ -76,21 +72,6 @@ const ANSWERS: [&str; 19] = [
     "giusto> exit\n  goodbye\n",
 ];
 
-/// The same where the shell has reservations to watch and change.
-const CHANGED: &str = "tree\nset guest budget 5000 10000\nset guest budget 20000 10000\n\
-     set critical priority 200\nset guest priority 512\nset none\ntop 1\n";
-const SHOWN: [&str; 9] = [
-    "giusto> tree\n  reservation ",
-    "\n   critical (EDF)  priority 300 ",
-    "\n    flight         deadline ",
-    "\n   guest           priority 200 ",
-    "giusto> set guest budget 5000 10000\n  guest budget 5000 10000\n",
-    "set: guest stays as it is: InvalidArgument",
-    "set: guest priority N | budget MICROS PERIOD | unlimited\n",
-    "set: which reservation? the shell may change guest critical\n",
-    "5000 of 10000 us",
-];
-
 /// How runs end on each machine's usual board.
 pub fn jobs() -> Vec<Job> {
     MACHINES.into_iter().flat_map(on).collect()
@@ -115,18 +96,7 @@ fn on(machine: &'static dyn Machine) -> Vec<Job> {
         jobs.push(job("a kernel that is not in the image panics", unknown, panic_for_name));
         let tree = Configuration { kernel: manifest::TREE, ..plain };
         jobs.push(job("all policies are of one kernel", tree, one_kernel).configuration());
-    } else {
-        let locking = manifest::LOCKINGS[1];
-        let one =
-            Configuration { kernel: manifest::TREE, system: "moved", cpus: 2, locking, ..plain };
-        jobs.push(job("a thread that is given to all CPUs runs at once", one, ends_well));
-        let one = Configuration { system: "confined", ..one };
-        jobs.push(job("reservations of other CPUs are out of reach", one, ends_well));
     }
-    let one = Configuration { system: "train", ..plain };
-    jobs.push(job("threads enter another domain and return", one, ends_well).configuration());
-    let one = Configuration { kernel: manifest::TREE, ..one };
-    jobs.push(job("the same under tree", one, ends_well).configuration());
     for kernel in manifest::KERNELS {
         let class = if KERNELS.contains(&kernel) { Class::Usual } else { Class::Deep };
         let one = Configuration { kernel, system: "shell", ..plain };
@@ -134,25 +104,10 @@ fn on(machine: &'static dyn Machine) -> Vec<Job> {
             job(&format!("the shell under {kernel}"), one, shell).configuration().class(class),
         );
     }
-    let one = Configuration { kernel: manifest::TREE, system: "mixed-shell", ..plain };
-    jobs.push(job("the shell beside a guest that never waits", one, reservations).configuration());
     let one = Configuration { system: "shell", ..plain };
     jobs.push(job("a server that never serves is named", one, deaf).configuration());
     let one = Configuration { kernel: manifest::TREE, system: "overload", ..plain };
     jobs.push(job("a monitor is told of what comes late", one, overload).configuration());
-    let one = Configuration { kernel: manifest::TREE, system: "neighbours", ..plain };
-    jobs.push(job("neighbours pay for the kernel's work for them", one, ends_well).configuration());
-    let one = Configuration { kernel: manifest::TREE, system: "relief", ..plain };
-    jobs.push(job("a monitor gives more to what comes late", one, relief).configuration());
-    if machine.emulator().is_some() {
-        let one = Configuration { kernel: manifest::TREE, system: "overlap", ..plain };
-        jobs.push(job("jobs are told apart by their releases", one, overlap).configuration());
-    }
-    let restarts = if machine.emulator().is_some() { FEW } else { MANY };
-    let args: &[_] = restarts;
-    let one = Configuration { kernel: manifest::TREE, system: "overruns", args, ..plain };
-    let name = format!("{} restarts of each of two that run out of time", restarts[0].1);
-    jobs.push(job(&name, one, overruns).configuration());
     jobs
 }
 
@@ -162,7 +117,7 @@ fn timed(boot: Boot) -> Boot {
 }
 
 fn shell(one: &Configuration) -> Result<()> {
-    let console = Console { show: false, input: Input::Script(TYPED) };
+    let console = Console::typed(Shared::text(TYPED));
     let boot = |boot: Boot| machine::boot(&timed(boot).console(console));
     let outcome = one.boot(&one.load()?, boot)?;
     // The simulation always counts, this image does not.
@@ -183,38 +138,13 @@ fn deaf(one: &Configuration) -> Result<()> {
     let mut system = one.load()?;
     let deaf = system.domains.iter_mut().find(|domain| domain.name == "echo");
     deaf.context("the shell has a domain to talk to")?.program = "curfew".to_string();
-    let console = Console { show: false, input: Input::Script("ping\ncount\nexit\n") };
+    let console = Console::typed(Shared::text("ping\ncount\nexit\n"));
     let outcome = one.boot(&system, |boot| machine::boot(&timed(boot).console(console)))?;
     in_order(&outcome.console, &["ping: echo does not answer", "the counter is at"])?;
     let told = unreceived::told(&outcome, &system, &Images::default());
     let told: String = told.iter().map(ToString::to_string).collect();
     ensure!(told.starts_with("1 message to `echo` was given up"), "{told}");
     ensure!(told.ends_with("of echo has ended, or sleeps for ever\n"), "{told}");
-    Ok(())
-}
-
-/// The programs find nothing wrong.
-fn ends_well(one: &Configuration) -> Result<()> {
-    let outcome = one.boot(&one.load()?, |boot: Boot| machine::boot(&boot.inspect(false)))?;
-    let failure = outcome.failure();
-    ensure!(failure.is_none(), failure.unwrap_or_default());
-    Ok(())
-}
-
-/// Nothing is lost by restarts, which the program `tally` looks at itself, and each of them is told
-/// and has a reason in the accounts.
-fn overruns(one: &Configuration) -> Result<()> {
-    let (outcome, told) = accounted(one)?;
-    in_order(&outcome.console, &["restarted", "what is in use is as before"])?;
-    let restarts: u64 = one.args[0].1.parse()?;
-    let of = |name| told.of(name).with_context(|| format!("{name} had a reservation"));
-    let (spender, late, steady) = (of("spender")?, of("late")?, of("steady")?);
-    ensure!(
-        spender.overrun == Some("restart") && spender.overruns >= Some(restarts),
-        "{spender:?}"
-    );
-    ensure!(late.miss == Some("restart") && late.missed >= Some(restarts), "{late:?}");
-    ensure!(steady.missed == Some(0) && steady.jobs > 0, "{steady:?}");
     Ok(())
 }
 
@@ -243,25 +173,6 @@ fn overload(one: &Configuration) -> Result<()> {
     is_never_late(&told, "control")
 }
 
-/// A monitor changes the budget of what is late, and that is in time from then on.
-fn relief(one: &Configuration) -> Result<()> {
-    let (outcome, told) = accounted(one)?;
-    in_order(&outcome.console, &["vision: job 1 is late", "has 5000 us of 20000 us from now on"])?;
-    let vision = told.of("vision").context("vision had a reservation")?;
-    ensure!(vision.missed == Some(1) && vision.jobs >= 3, "{vision:?}");
-    is_never_late(&told, "control")
-}
-
-/// Jobs that are released while the one before runs have deadlines of their own.
-fn overlap(one: &Configuration) -> Result<()> {
-    let (_, told) = accounted(one)?;
-    let of = |name| told.of(name).with_context(|| format!("{name} had a reservation"));
-    let (bulk, urgent) = (of("bulk")?, of("urgent")?);
-    ensure!(bulk.missed == Some(0) && bulk.jobs >= 45, "{bulk:?}");
-    ensure!(urgent.missed == Some(0) && urgent.worst_ns < 10_800_000, "{urgent:?}");
-    Ok(())
-}
-
 /// Systems of different policies need the same kernel.
 fn one_kernel(one: &Configuration) -> Result<()> {
     const SYSTEMS: [&str; 4] =
@@ -279,15 +190,6 @@ fn is_never_late(told: &Accounts, name: &str) -> Result<()> {
     let account = told.of(name).with_context(|| format!("{name} had a reservation"))?;
     ensure!(account.missed == Some(0) && account.overruns == Some(0), "{account:?}");
     Ok(())
-}
-
-fn reservations(one: &Configuration) -> Result<()> {
-    let console = Console { show: false, input: Input::Script(CHANGED) };
-    let boot = |boot: Boot| machine::boot(&timed(boot).console(console));
-    let outcome = one.boot(&one.load()?, boot)?;
-    let failure = outcome.failure();
-    ensure!(failure.is_none(), failure.unwrap_or_default());
-    in_order(&outcome.console, &SHOWN)
 }
 
 /// Whether `ps` tells of the shell's own thread how long it has run, where the kernel counts that

@@ -12,7 +12,6 @@ mod crashing;
 mod debugging;
 mod deep;
 mod demo;
-mod devices;
 mod docs;
 mod endings;
 mod exact;
@@ -24,7 +23,6 @@ mod host;
 mod job;
 mod junit;
 mod killed;
-mod late;
 mod miri;
 mod mutants;
 mod native;
@@ -46,6 +44,8 @@ mod tracing;
 mod trains;
 mod verdict;
 mod watching;
+
+pub use outside::typed;
 
 use super::{counted, print_json};
 use crate::cli::{self, Group};
@@ -175,6 +175,7 @@ fn list(choice: &Choice) -> Result<Vec<Job>> {
     jobs.extend(sdk::jobs());
     jobs.extend(allocations::jobs());
     jobs.extend(trains::jobs());
+    jobs.extend(outside::own()?);
     jobs.extend(endings::jobs());
     jobs.extend(c::jobs());
     jobs.extend(supervised::jobs());
@@ -184,7 +185,6 @@ fn list(choice: &Choice) -> Result<Vec<Job>> {
     jobs.extend(crashing::jobs());
     jobs.extend(killed::jobs());
     jobs.extend(blocked::jobs());
-    jobs.extend(devices::jobs());
     jobs.extend(tracing::jobs());
     jobs.extend(counting::jobs());
     jobs.extend(exact::jobs());

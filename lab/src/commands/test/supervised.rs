@@ -7,7 +7,7 @@ use super::suites::page_tables;
 use super::{giusto, process};
 use crate::cli::Group;
 use crate::image;
-use crate::machine::{self, Boot, Console, Input, MACHINES, Machine, Packed};
+use crate::machine::{self, Boot, Console, MACHINES, Machine, Packed, Shared};
 use crate::scratch::Scratch;
 use crate::{systems, workspace};
 use anyhow::{Context, Result, ensure};
@@ -209,7 +209,7 @@ fn relics(one: Configuration) -> Job {
             system = systems::load(path.to_str().context("a path is text")?)?;
             ensure!(system.reservations.len() == 2, "the program and its supervisor have one");
         }
-        let console = Console { show: false, input: Input::Script("x") };
+        let console = Console::typed(Shared::text("x"));
         let boot = |boot: Boot| machine::boot(&boot.inspect(false).console(console));
         let outcome = one.boot(&system, boot)?;
         let said = "nothing is left of an earlier life";

@@ -1,6 +1,7 @@
 //! Programs of the twin: processes that wait for requests, as many as are asked at once.
 
 use crate::failure::usage;
+use crate::machine::Shared;
 use crate::{image, leash};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
@@ -10,7 +11,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use twin_protocol::{About, Outcome, Reply, Request, Run, receive, send};
+use twin_protocol::{About, Outcome, Reply, Request, Run, Typed, receive, send};
 
 /// Processes that nothing is asked of. They end when this process does.
 static IDLE: Mutex<Vec<Process>> = Mutex::new(Vec::new());
@@ -36,7 +37,7 @@ pub fn about_of(program: &Path) -> Result<&'static About> {
     if let Some(about) = known().get(program) {
         return Ok(about);
     }
-    match ask(program, &Request::About)? {
+    match ask(program, &Request::About, None)? {
         Reply::About(about) => {
             // Kept for as long as this process lives, once for each program.
             let about: &About = Box::leak(Box::new(about));
@@ -49,16 +50,16 @@ pub fn about_of(program: &Path) -> Result<&'static About> {
 
 /// Boots an archive in the twin that has Giusto's own programs alone, and runs it.
 pub fn run(run: Run) -> Result<Outcome> {
-    run_on(own()?, run)
+    run_on(own()?, run, None)
 }
 
-/// Boots an archive in a twin and runs it.
-pub fn run_on(program: &Path, run: Run) -> Result<Outcome> {
-    match ask(program, &Request::Run(Box::new(run)))? {
+/// Boots an archive in a twin and runs it; a script is followed if the run listens.
+pub fn run_on(program: &Path, run: Run, script: Option<&Shared>) -> Result<Outcome> {
+    match ask(program, &Request::Run(Box::new(run)), script)? {
         Reply::Ran(outcome) => Ok(*outcome),
         Reply::Refused(why) => Err(usage(why)),
         Reply::Failed(message) => bail!("the twin failed: {message}"),
-        Reply::About(_) => bail!("the twin was asked for a run, and answered something else"),
+        other => bail!("the twin was asked for a run, and answered {other:?}"),
     }
 }
 
@@ -66,13 +67,19 @@ fn idle() -> MutexGuard<'static, Vec<Process>> {
     IDLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn ask(program: &Path, request: &Request) -> Result<Reply> {
+fn ask(program: &Path, request: &Request, script: Option<&Shared>) -> Result<Reply> {
     // A function of its own: the lock is not held while a process starts.
     let mut process = match waiting(program) {
         Some(process) => process,
         None => Process::start(program)?,
     };
-    let reply = process.ask(request)?;
+    let mut reply = process.ask(request)?;
+    while let (Reply::Printed(line), Some(script)) = (&reply, script) {
+        let mut script = script.script();
+        let typed = Typed { text: script.hear(line), listens: !script.is_done() };
+        drop(script);
+        reply = process.ask(&Request::Typed(typed))?;
+    }
     idle().push(process);
     Ok(reply)
 }
@@ -148,13 +155,13 @@ mod tests {
     #[test]
     fn processes_that_nothing_is_asked_of_can_be_ended() {
         let twin = own().unwrap();
-        ask(twin, &Request::About).unwrap();
+        ask(twin, &Request::About, None).unwrap();
         let pids: Vec<u32> = idle().iter().map(|process| process.child.id()).collect();
         end_idle();
         assert!(!pids.is_empty());
         assert!(idle().iter().all(|process| !pids.contains(&process.child.id())));
         assert!(pids.iter().all(|pid| !Path::new(&format!("/proc/{pid}")).exists()), "{pids:?}");
-        assert!(ask(twin, &Request::About).is_ok(), "another one is started");
+        assert!(ask(twin, &Request::About, None).is_ok(), "another one is started");
     }
 
     #[test]

@@ -65,6 +65,8 @@ pub struct Simulation {
     /// Delays and interrupts are injected once in so many places, and other CPUs go on once in so
     /// many accesses; 0: never.
     pub chaos: u64,
+    /// The places between which that is so; none: everywhere.
+    pub chaotic: Option<Range<u64>>,
     /// What lines of memory cost that come from other CPUs.
     pub topology: Option<Topology>,
     /// Whether processors order memory weakly, so that barriers cost something.
@@ -106,16 +108,22 @@ pub fn simulate(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<(Outcome, Seen
         let message = format!("the twin runs kernel {} on one CPU without locks only", boot.kernel);
         return Err(usage(format!("{message}; under locks take one of {known}")));
     }
+    let script = match &boot.console.input {
+        Input::Script(script) => Some(script),
+        Input::Nothing | Input::User => None,
+    };
     let options = Options {
         kernel: boot.kernel.to_string(),
         locking: Some(locking.to_string()),
         seed: boot.icount.unwrap_or(1),
         memory: boot.system.memory,
         show: boot.console.show,
-        input: typed(boot.console.input),
+        input: typed(&boot.console.input),
+        listens: script.is_some_and(|script| !script.script().is_done()),
         limit: boot.timeout.map_or(u64::MAX, |time| time.as_secs().saturating_mul(STEPS)),
         log: boot.log,
         chaos: boot.simulation.chaos,
+        chaotic: boot.simulation.chaotic.clone().unwrap_or(0..u64::MAX),
         decisions: boot.decisions,
         topology: boot.simulation.topology,
         weakly_ordered: boot.simulation.weakly_ordered,
@@ -130,7 +138,7 @@ pub fn simulate(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<(Outcome, Seen
         words: archive.words_of(&devices.memories),
         every: boot.simulation.every,
     });
-    let mut ran = run_on(program, archive.run(Options { devices, ..options }))?;
+    let mut ran = run_on(program, archive.run(Options { devices, ..options }), script)?;
     let shared = std::mem::take(&mut ran.shared);
     let seen = Seen { sections: ran.sections, barriers: ran.barriers, shared };
     Ok((archive.outcome(ran, boot.kernel), seen))
@@ -144,12 +152,12 @@ fn program<'a>(boot: &'a Boot) -> Result<&'a Path> {
     }
 }
 
-/// What will be typed: all of it beforehand, since time here is not a user's.
-fn typed(input: Input) -> Vec<u8> {
+/// What is typed before the run: of a user all of it, since time here is not a user's.
+fn typed(input: &Input) -> Vec<u8> {
     let mut text = Vec::new();
     match input {
         Input::Nothing => return text,
-        Input::Script(script) => text.extend_from_slice(script.as_bytes()),
+        Input::Script(script) => return script.script().begin(),
         Input::User => {
             let mut stdin = std::io::stdin();
             if stdin.is_terminal() {

@@ -4,8 +4,9 @@ use super::{Twin, about_of, program};
 use crate::failure::did_you_mean;
 use crate::machine::boot::pack_with;
 use crate::machine::memory::WORD;
-use crate::machine::{Boot, Exit, Outcome, Platform};
+use crate::machine::{Boot, Exit, Outcome, Platform, Simulated};
 use abi::PAGE;
+use abi::boot::{name_bytes, name_text};
 use anyhow::Result;
 use twin_protocol::{End, Options, Run};
 
@@ -86,9 +87,18 @@ impl Packed {
             given_up: ran.given_up,
             log: ran.log,
             samples: None,
-            wires: ran.wires,
+            simulated: Simulated {
+                wires: ran.wires,
+                worked: Some(ran.worked.into_iter().map(named).collect()),
+                places: ran.places,
+            },
         }
     }
+}
+
+/// A name as the kernel keeps it.
+fn named(words: [u64; 2]) -> String {
+    name_text(&name_bytes(words)).to_string()
 }
 
 /// An executable file of one page of text there that begins with these words.

@@ -24,6 +24,8 @@ pub enum Request {
     About,
     /// A run.
     Run(Box<Run>),
+    /// What is typed, as an answer to [`Reply::Printed`].
+    Typed(Typed),
 }
 
 /// Boots an archive and runs it.
@@ -38,6 +40,15 @@ pub struct Run {
     pub wanted: Vec<(usize, u64)>,
 }
 
+/// What is typed at the console because of a line.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Typed {
+    /// What is typed, at the instant at which the line was printed.
+    pub text: Vec<u8>,
+    /// Whether further lines are to be told.
+    pub listens: bool,
+}
+
 /// What the twin answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reply {
@@ -45,6 +56,8 @@ pub enum Reply {
     About(About),
     /// To [`Request::Run`]: what is left of it.
     Ran(Box<Outcome>),
+    /// In a run that listens, a line that was printed: [`Request::Typed`] is to answer it.
+    Printed(String),
     /// The run cannot be: why.
     Refused(String),
     /// The twin itself failed: what it said.

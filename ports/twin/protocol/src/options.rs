@@ -26,6 +26,9 @@ pub struct Options {
     /// Something is injected once in so many work boundaries and preemption points, and another
     /// CPU goes on once in so many accesses to the kernel's state; 0: never.
     pub chaos: u64,
+    /// The places between which that is so, counted from 0: work boundaries and preemption points.
+    /// Elsewhere the same choices are drawn, and nothing comes of them.
+    pub chaotic: Range<u64>,
     /// Seed of a scheduling tree's decisions by chance; 0: its policies decide.
     pub decisions: u64,
     /// Bytes of RAM.
@@ -42,6 +45,8 @@ pub struct Options {
     pub spell: usize,
     /// What will be read from the console.
     pub input: Vec<u8>,
+    /// Tell each line that programs print, and type what comes as an answer.
+    pub listens: bool,
     /// How long the console sends a character, in nanoseconds; 0: it is always ready.
     pub character: u64,
     /// Copy the console to the standard output as it is written.
@@ -73,6 +78,7 @@ impl Default for Options {
             weakly_ordered: false,
             seed: 1,
             chaos: 0,
+            chaotic: 0..u64::MAX,
             decisions: 0,
             memory: 256 << 20,
             limit: 1 << 40,
@@ -81,6 +87,7 @@ impl Default for Options {
             log: false,
             spell: 0,
             input: Vec::new(),
+            listens: false,
             character: 0,
             show: false,
             devices: None,

@@ -83,6 +83,10 @@ pub struct Outcome {
     pub time: u64,
     /// Entries into the kernel, and stretches of work.
     pub entries: u64,
+    /// Places where something could have been injected; 0 if there was nothing to inject.
+    pub places: u64,
+    /// Names of domains whose threads have called `rt::system::work`, in the order of that.
+    pub worked: Vec<[u64; 2]>,
     /// Kernel events: entries, switches, queue operations, comparisons, messages, results.
     pub events: u64,
     /// How often each kind of entry, then each kind of step occurred.
