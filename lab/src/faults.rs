@@ -13,6 +13,7 @@ use serde::Serialize;
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
+use twin_protocol::LOOPS;
 
 /// A thread that was stopped.
 #[derive(Debug, Serialize)]
@@ -167,6 +168,9 @@ fn reason(line: &Line, domain: Option<&Domain>) -> String {
         }
         ("instruction", _) => format!("{name} executed what user mode may not"),
         ("arithmetic", _) => format!("{name} divided by zero, or the quotient did not fit"),
+        ("other", _) if *detail == LOOPS => {
+            format!("{name} ran on without a system call: a loop has to call giusto_work there")
+        }
         _ => format!("{name} faulted: {kind}, {detail:#x}"),
     }
 }

@@ -1,17 +1,24 @@
-/* Panics in the way that the argument `how` says, without the right to end the run. */
+/* Panics or faults in the way that the argument `how` says, without the right to end the run. */
 #include <assert.h>
 #include <giusto.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ASSERTED, FREED_TWICE, WRITTEN_BEYOND, SMASHED, UNKNOWN_CONVERSION };
+enum { ASSERTED, FREED_TWICE, WRITTEN_BEYOND, SMASHED, UNKNOWN_CONVERSION, NULL_USED, OVERFLOWN };
 
 /* Writes so many bytes to an array of 8. */
 static void smash(size_t length)
 {
     char bytes[8];
     memset(bytes, 'x', length);
+}
+
+/* Uses more stack than there is. */
+static uint64_t deeper(uint64_t depth)
+{
+    volatile uint64_t room[32] = {depth};
+    return depth == 0 ? 0 : deeper(depth - 1) + room[0];
 }
 
 int main(void)
@@ -34,6 +41,12 @@ int main(void)
         break;
     case UNKNOWN_CONVERSION:
         printf(format, 1, 2.0);
+        break;
+    case NULL_USED:
+        *(volatile char *)(uintptr_t)(how - NULL_USED) = 1;
+        break;
+    case OVERFLOWN:
+        deeper(1000000);
         break;
     }
     return 0;

@@ -199,7 +199,18 @@ static int greeting(void)
             && message.words[0] == 144 && message.words[1] == 1);
 }
 
+/* A unit of time is an instruction, where time is counted so, and a nanosecond. */
+static int work(void)
+{
+    enum { UNITS = 1000000 };
+    uint64_t before = giusto_clock();
+    giusto_work(UNITS);
+    uint64_t took = giusto_clock() - before;
+    return check("work takes its time", took > UNITS / 100 * 99 && took < UNITS / 100 * 110);
+}
+
 int kernel(void)
 {
-    return environment() + told() + messages() + signals() + memory() + floating() + greeting();
+    return work() + environment() + told() + messages() + signals() + memory() + floating()
+        + greeting();
 }

@@ -123,7 +123,7 @@ fn model(values: &Values, given: &schema::Plant) -> Result<Model, Problem> {
     let origin = match origin {
         Origin::Giusto => None,
         Origin::Crate { folder, entry } => Some((folder, entry)),
-        Origin::Elf(_) => {
+        Origin::C { .. } | Origin::Elf(_) => {
             let help = "write \"NAME\" or { crate = \"FOLDER\", entry = \"FUNCTION\" }";
             return Err(values.problem(&given.model, "this is no plant", help));
         }

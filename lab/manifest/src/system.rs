@@ -487,6 +487,13 @@ pub enum Origin {
         /// The function's path in the crate, for instance `sensor::main`.
         entry: String,
     },
+    /// Sources in C.
+    C {
+        /// The files that are compiled.
+        sources: Vec<String>,
+        /// What the compiler is told besides.
+        flags: Vec<String>,
+    },
     /// An ELF file.
     Elf(String),
 }

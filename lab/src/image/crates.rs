@@ -1,9 +1,8 @@
-//! Programs from outside of the work tree: crates, which are built, and ELF files.
+//! Programs from outside of the work tree: crates and sources in C, which are built, and ELF files.
 
 use super::place::Place;
-use super::{Images, recipes, versions};
-use crate::failure::usage;
-use crate::machine::{EMULATOR, Emulator};
+use super::{in_c, recipes, versions};
+use crate::machine::Emulator;
 use anyhow::{Context, Result};
 use manifest::{Domain, Origin, Problem, Problems, System};
 use std::collections::BTreeMap;
@@ -12,8 +11,8 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 /// How an executable is made.
-const BUILD: &str = "build it first; in C: cc $(./giusto c --cflags) main.c $(./giusto c --libs) \
-                     -o main.elf (docs/c.md)";
+const BUILD: &str =
+    "build it first, or name its sources: program = { c = [\"main.c\"] } (docs/c.md)";
 
 /// A crate's function that is a program.
 pub struct Program {
@@ -29,9 +28,10 @@ pub struct Program {
     pub entry: String,
 }
 
-/// Whether a system has programs from outside.
+/// Whether a system has crates from outside.
 pub fn any(system: &System) -> bool {
-    system.domains.iter().any(|domain| domain.origin != Origin::Giusto) || plant(system).is_some()
+    let is_crate = |domain: &Domain| matches!(domain.origin, Origin::Crate { .. });
+    system.domains.iter().any(is_crate) || plant(system).is_some()
 }
 
 /// The crate of a system's plant, if that comes from outside: its folder and a function's path.
@@ -48,14 +48,24 @@ pub fn check(system: &System) -> Result<()> {
     }
 }
 
+/// A system's programs from outside that are the same on each machine: those in C, which are built,
+/// and ELF files.
+pub fn files(system: &System) -> Result<BTreeMap<String, PathBuf>> {
+    let mut files = BTreeMap::new();
+    for domain in &system.domains {
+        let file = match &domain.origin {
+            Origin::Giusto | Origin::Crate { .. } => continue,
+            Origin::C { sources, flags } => in_c::build(system, domain, sources, flags)?,
+            Origin::Elf(file) => system.folder.join(file),
+        };
+        files.insert(domain.program.clone(), file);
+    }
+    Ok(files)
+}
+
 /// Builds a system's programs from outside for a machine.
 pub fn executables(system: &System, machine: &dyn Emulator) -> Result<BTreeMap<String, PathBuf>> {
-    let mut executables = BTreeMap::new();
-    for domain in &system.domains {
-        if let Origin::Elf(file) = &domain.origin {
-            executables.insert(domain.program.clone(), system.folder.join(file));
-        }
-    }
+    let mut executables = files(system)?;
     let programs = crates(system)?;
     if programs.is_empty() {
         return Ok(executables);
@@ -71,34 +81,30 @@ pub fn executables(system: &System, machine: &dyn Emulator) -> Result<BTreeMap<S
     Ok(executables)
 }
 
-/// Builds a twin that holds a system's programs from outside beside Giusto's own.
-pub fn twin(system: &System) -> Result<Images> {
-    let is_file = |domain: &&Domain| matches!(domain.origin, Origin::Elf(_));
-    if let Some(domain) = system.domains.iter().find(is_file) {
-        let (program, machine) = (&domain.program, EMULATOR.name());
-        let message = format!("the twin runs programs from source; `{program}` runs on {machine}");
-        return Err(usage(message));
-    }
+/// Builds a twin that holds a system's crates beside Giusto's own programs.
+pub fn twin(system: &System) -> Result<PathBuf> {
     let place = place(system, &crates(system)?)?;
     let title = format!(
         "building the twin with the programs of {}; the first time this takes a minute",
         system.name
     );
     let mut built = place.build(&title, "twin", &["--profile", recipes::SIMULATED])?;
-    let program = built.remove(&place.twin()).context("cargo built no twin")?;
-    Ok(Images { twin: Some(program), ..Images::default() })
+    built.remove(&place.twin()).context("cargo built no twin")
 }
 
 /// What a system's programs from outside lack, as far as it can be told without building them.
 pub fn problems(system: &System) -> Vec<Problem> {
+    let no_file = |file: &String| {
+        let path = system.folder.join(file);
+        (!path.is_file()).then(|| format!("there is no file {}", path.display()))
+    };
     let problem = |domain: &Domain| {
         let (missing, help) = match &domain.origin {
             Origin::Giusto => return None,
-            Origin::Elf(file) => {
-                let path = system.folder.join(file);
-                (!path.is_file())
-                    .then(|| (format!("there is no file {}", path.display()), BUILD))?
+            Origin::C { sources, .. } => {
+                (sources.iter().find_map(no_file)?, "name files from the manifest's own folder")
             }
+            Origin::Elf(file) => (no_file(file)?, BUILD),
             Origin::Crate { folder, .. } => {
                 let path = system.folder.join(folder);
                 let missing = package(&path).err()?;
@@ -241,9 +247,9 @@ mod tests {
         assert!(said("{ crate = \"a/x\" }").starts_with(wanted));
         assert_eq!(said("\"hello-server\""), "", "it is Giusto's own");
         fs::write(folder.join("it.elf"), "").unwrap();
-        let system = with(folder, "{ elf = \"it.elf\" }");
-        assert!(problems(&system).is_empty());
-        let error = twin(&system).unwrap_err();
-        assert!(error.is::<crate::failure::Usage>(), "{error}");
+        assert_eq!(said("{ elf = \"it.elf\" }"), "");
+        fs::write(folder.join("it.c"), "").unwrap();
+        assert_eq!(said("{ c = [\"it.c\"] }"), "");
+        assert!(said("{ c = [\"it.c\", \"other.c\"] }").ends_with("other.c"));
     }
 }

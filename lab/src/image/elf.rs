@@ -1,4 +1,4 @@
-//! What the lab reads from a kernel image.
+//! What the lab reads from a kernel image, and sets in a program.
 
 use anyhow::{Context, Result};
 use object::read::elf::ProgramHeader;
@@ -31,6 +31,22 @@ pub fn static_contents(kernel: &Path, name: &str) -> Result<Vec<u8>> {
     let found = file.segments().find_map(|segment| segment.data_range(at, bytes).ok().flatten());
     let found = found.with_context(|| format!("{name} is not in the kernel image's file"))?;
     Ok(found.to_vec())
+}
+
+/// Sets a static word of an executable file, by its symbol. One without such a static stays as it
+/// is.
+pub fn set_static(file: &mut [u8], name: &str, value: u64) {
+    let place = object::File::parse(&*file).ok().and_then(|parsed| {
+        let at = parsed.symbols().find(|symbol| symbol.name() == Ok(name))?.address();
+        parsed.segments().find_map(|segment| {
+            let (first, bytes) = segment.file_range();
+            let offset = at.checked_sub(segment.address())?;
+            (offset + size_of::<u64>() as u64 <= bytes).then_some((first + offset) as usize)
+        })
+    });
+    if let Some(word) = place.and_then(|at| file.get_mut(at..at + size_of::<u64>())) {
+        word.copy_from_slice(&value.to_le_bytes());
+    }
 }
 
 /// The ends of the code that stays after boot.

@@ -5,6 +5,7 @@ mod cargo;
 mod crates;
 mod elf;
 mod extra;
+mod in_c;
 pub mod kept;
 mod place;
 pub mod prebuilt;
@@ -15,7 +16,7 @@ mod versions;
 
 pub use cargo::executables;
 pub use crates::problems;
-pub use elf::{static_address, static_contents, text_bytes};
+pub use elf::{set_static, static_address, static_contents, text_bytes};
 pub use extra::{Extra, extra_for};
 pub use place::profiles;
 
@@ -33,7 +34,7 @@ use std::path::{Path, PathBuf};
 pub struct Images {
     /// The kernel with its symbols; none for the twin, which has its own.
     pub kernel: PathBuf,
-    /// The programs by name; none for the twin.
+    /// The programs by name; for the twin those that are machine code.
     pub programs: BTreeMap<String, PathBuf>,
     /// The twin's program, if it is to run there.
     pub twin: Option<PathBuf>,
@@ -80,8 +81,10 @@ pub fn build_system(
             };
             Ok(Images { kernel, programs, twin: None })
         }
-        None if crates::any(system) => crates::twin(system),
-        None => Ok(Images { twin: Some(twin()?), ..Images::default() }),
+        None => {
+            let twin = if crates::any(system) { crates::twin(system) } else { twin() }?;
+            Ok(Images { twin: Some(twin), programs: crates::files(system)?, ..Images::default() })
+        }
     }
 }
 

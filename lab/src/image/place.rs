@@ -51,15 +51,9 @@ pub struct Place {
 impl Place {
     /// Writes the workspace of a system.
     pub fn of(system: &System, programs: &[Program], plant: Option<&Program>) -> Result<Place> {
-        let own = match system.folder.as_os_str().is_empty() {
-            true => fs::canonicalize("."),
-            false => fs::canonicalize(&system.folder),
-        }?;
-        let mut hasher = DefaultHasher::new();
-        // A folder may hold several manifests.
-        (&own, Path::new(&system.source.name).file_name(), &system.name).hash(&mut hasher);
-        let tag = format!("{}-{:08x}", system.name, hasher.finish() as u32);
-        let place = Place::called(tag)?;
+        let (folder, own) = folder_of(system)?;
+        let tag = folder.file_name().and_then(|name| name.to_str()).context("it has a name")?;
+        let place = Place::called(tag.to_string())?;
         forget_lost(place.folder.parent().context("systems lie in a folder")?)?;
         place.write(OWNER, &own.display().to_string())?;
         place.write_programs(programs)?;
@@ -76,7 +70,7 @@ impl Place {
 
     /// A workspace without packages.
     fn called(tag: String) -> Result<Place> {
-        let folder = workspace::build_directory().join("systems").join(&tag);
+        let folder = systems().join(&tag);
         fs::create_dir_all(&folder)?;
         let lock = File::create(folder.join("lock"))?;
         lock.lock()?;
@@ -211,6 +205,37 @@ impl Place {
             error.context(format!("the crates depend on {elsewhere}; {mend}"))
         })
     }
+}
+
+/// Where what is built for systems lies, with a folder for each.
+fn systems() -> PathBuf {
+    workspace::build_directory().join("systems")
+}
+
+/// Where what is built for a system lies, and the system's own folder.
+fn folder_of(system: &System) -> Result<(PathBuf, PathBuf)> {
+    let own = own_folder(system)?;
+    let mut hasher = DefaultHasher::new();
+    // A folder may hold several manifests.
+    (&own, Path::new(&system.source.name).file_name(), &system.name).hash(&mut hasher);
+    let tag = format!("{}-{:08x}", system.name, hasher.finish() as u32);
+    Ok((systems().join(tag), own))
+}
+
+/// The folder of a system's manifest.
+pub fn own_folder(system: &System) -> Result<PathBuf> {
+    let folder = &system.folder;
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    Ok(fs::canonicalize(folder)?)
+}
+
+/// A folder for what is built for a system without cargo. It goes when the system is gone.
+pub fn further_files(system: &System) -> Result<PathBuf> {
+    let (folder, own) = folder_of(system)?;
+    forget_lost(&systems())?;
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join(OWNER), own.display().to_string())?;
+    Ok(folder)
 }
 
 /// A package that is taken from a folder.

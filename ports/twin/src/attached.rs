@@ -72,6 +72,11 @@ impl Hardware {
         Some((attached, at, (within / 8) as usize))
     }
 
+    /// Whether a word is a device's register.
+    pub fn is_register(&self, word: &AtomicU64) -> bool {
+        self.device_of(word).is_some()
+    }
+
     /// A program reads a register, or another word: at an address that it may reach.
     pub fn read_word(&self, word: &AtomicU64) -> u64 {
         let Some((attached, at, register)) = self.device_of(word) else {

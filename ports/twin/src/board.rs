@@ -94,6 +94,15 @@ const CALL: u64 = Call::Call as u64;
 const REPLY_WAIT: u64 = Call::ReplyWait as u64;
 const EXCHANGE: u64 = Call::Ipc as u64;
 
+/// What a thread can begin with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Text {
+    /// An instruction of a program that is a part of this process.
+    Begins(Instruction),
+    /// Machine code.
+    Code,
+}
+
 /// How a fast path came out.
 enum Tried<G: Locking> {
     /// It went over to a thread, which sees this badge.
@@ -271,17 +280,18 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
             _ => self.twin.here().regs.set(context.regs.get()),
         }
         self.twin.here().pointer.set(context.pointer.get());
+        self.twin.here().at.set(context.at.get());
         self.fibers.borrow_mut().resume(context.fiber.get());
-        let trap = self.twin.here().trap.get();
+        let here = self.twin.here();
+        let trap = here.trap.get();
         context.trap.set(trap);
-        if self.twin.here().worked.take() && !context.worked.replace(true) {
+        if here.worked.take() && !context.worked.replace(true) {
             self.note_work();
         }
+        context.at.set(here.at.get());
+        context.regs.set(here.regs.get());
         match trap {
-            Trap::Call => {
-                context.regs.set(self.twin.here().regs.get());
-                self.call(context);
-            }
+            Trap::Call => self.call(context),
             Trap::Work(_) | Trap::Start => {}
             Trap::Fault { .. } => self.fault(context, trap),
             Trap::Refused(refusal) => self.refused(context, refusal),
@@ -335,22 +345,31 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
         context.moved.set(false);
         context.again.set(false);
         let (at, stack) = context.at.get();
-        let fiber = context.fiber.get();
-        if let Trap::Fault { probing: true, .. } = context.trap.get()
+        let (fiber, before) = (context.fiber.get(), context.trap.get());
+        if let Trap::Fault { probing: true, .. } = before
             && fiber != 0
             && (at == PROBING || at == PROBING + LENGTH)
         {
             self.twin.here().refused.set(at != PROBING);
             return;
         }
+        let found = self.fetch(at);
+        if before != Trap::Start && found == Ok(Text::Code) && self.fibers.borrow().is_code(fiber) {
+            // It goes on there, with the registers that it has.
+            return context.trap.set(Trap::Call);
+        }
         if fiber != 0 {
             self.fibers.borrow_mut().end(fiber);
             context.fiber.set(0);
         }
         context.trap.set(Trap::Start);
-        match self.fetch(at) {
-            Ok(instruction) => {
-                let Regs { args: [first, second, ..], words, .. } = context.regs.get();
+        let regs = context.regs.get();
+        match found {
+            Ok(Text::Code) => {
+                context.fiber.set(self.fibers.borrow_mut().begin_code(regs, (at, stack)));
+            }
+            Ok(Text::Begins(instruction)) => {
+                let Regs { args: [first, second, ..], words, .. } = regs;
                 let start = Start { arguments: [first, second], stack, words };
                 let fiber = self.fibers.borrow_mut().begin(instruction, start);
                 context.fiber.set(fiber);
@@ -365,21 +384,25 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
         }
     }
 
-    /// The instruction at an address.
-    fn fetch(&self, at: u64) -> Result<Instruction, FaultKind> {
+    /// The text at an address.
+    fn fetch(&self, at: u64) -> Result<Text, FaultKind> {
         let page = walk(self.twin, self.twin.here().root.get(), at);
         let page = page.filter(|(_, rights)| rights.contains(Rights::EXECUTE));
         let (frame, _) = page.ok_or(FaultKind::Memory)?;
         let word = self.twin.frame(frame)[(at % PAGE / 8) as usize].load(Relaxed);
-        let instruction = Instruction::from_word(word).filter(|_| at.is_multiple_of(8));
-        instruction.ok_or(FaultKind::Instruction)
+        match Instruction::from_word(word).filter(|_| at.is_multiple_of(8)) {
+            Some(instruction) => Ok(Text::Begins(instruction)),
+            None if self.twin.window.is_some() => Ok(Text::Code),
+            None => Err(FaultKind::Instruction),
+        }
     }
 
     fn fault(&self, context: &Context, trap: Trap) {
         let Trap::Fault { kind, detail, code, probing, trap } = trap else { return };
-        let (_, stack) = context.at.get();
-        let at = if probing { PROBING + if trap { LENGTH } else { 0 } } else { RUNNING };
-        context.at.set((at, stack));
+        if !self.fibers.borrow().is_code(context.fiber.get()) {
+            let at = if probing { PROBING + if trap { LENGTH } else { 0 } } else { RUNNING };
+            context.at.set((at, context.at.get().1));
+        }
         self.enter_fault(Fault { kind, detail, code });
     }
 

@@ -1,7 +1,8 @@
 //! Coroutines for threads.
 
-use crate::context::Trap;
+use crate::context::{Regs, Trap};
 use crate::hardware::Hardware;
+use crate::machine_code;
 use crate::programs;
 use crate::signals::{self, RESERVE, Refusal, WayOut};
 use corosensei::stack::{DefaultStack, Stack};
@@ -50,8 +51,24 @@ impl Fibers {
         self.run(move || hosted::begin(instruction, programs::all(), start))
     }
 
+    /// A new coroutine for a thread whose machine code begins with these registers, and at this
+    /// instruction and stack pointer.
+    pub fn begin_code(&mut self, regs: Regs, at: (u64, u64)) -> u32 {
+        let twin = self.twin;
+        self.add(true, move || machine_code::begin(twin, regs, at))
+    }
+
+    /// Whether a coroutine is one of machine code.
+    pub fn is_code(&self, number: u32) -> bool {
+        self.fibers[number as usize].as_ref().is_some_and(|fiber| fiber.way_out.is_code)
+    }
+
     /// A new coroutine for a thread's work, which does not return.
     pub fn run(&mut self, work: impl FnOnce() -> Refusal + 'static) -> u32 {
+        self.add(false, work)
+    }
+
+    fn add(&mut self, is_code: bool, work: impl FnOnce() -> Refusal + 'static) -> u32 {
         let own = self
             .stacks
             .pop()
@@ -62,7 +79,7 @@ impl Fibers {
             signals::begin_program();
             work()
         });
-        let way_out = WayOut { handler: coroutine.trap_handler(), limit };
+        let way_out = WayOut { handler: coroutine.trap_handler(), limit, is_code };
         let (yielder, left) = (std::ptr::null(), Left::default());
         let fiber = Some(Fiber { coroutine, yielder, vector: 0, way_out, left, refused: None });
         match self.free.pop() {
@@ -91,6 +108,9 @@ impl Fibers {
                 fiber.refused = Some(refusal);
             }
             signals::set_running(None);
+            if fiber.way_out.is_code {
+                signals::use_usual_stack();
+            }
             hosted::exchange_left(&mut fiber.left);
         }
         if let Some(refusal) = fiber.refused {

@@ -12,6 +12,7 @@ use crate::order::Order;
 use crate::processor::Processor;
 use crate::transactions::Refused;
 use crate::typist::Typist;
+use crate::window::Window;
 use abi::PAGE;
 use cells::{Access, Kind, Watcher};
 use devices::Rng;
@@ -139,6 +140,8 @@ pub struct Hardware {
     pub calls: Option<RefCell<Calls>>,
     /// The devices, if there are any.
     pub attached: Option<Attached>,
+    /// Where pages are mapped for programs that are machine code, if there may be any.
+    pub window: Option<Window>,
 }
 
 impl Hardware {
@@ -148,6 +151,7 @@ impl Hardware {
         cpus: u32,
         frames: &'static [Frame],
         attached: Option<Attached>,
+        window: Option<Window>,
     ) -> Hardware {
         Hardware {
             frames,
@@ -188,6 +192,7 @@ impl Hardware {
             handlers: Functions::new(b"\0\0\0\0VISI"),
             calls: options.count.then(RefCell::default),
             attached,
+            window,
         }
     }
 

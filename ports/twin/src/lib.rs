@@ -20,6 +20,7 @@
 //! | `paging.rs`, `context.rs` | page tables, saved registers |
 //! | `program.rs` | what programs see as their machine |
 //! | `fiber.rs` | coroutines |
+//! | `machine_code.rs`, `window.rs` | programs that are machine code; their pages in this process |
 //! | `signals.rs` | what the host refuses to programs |
 //! | `board.rs` | entering the kernel, event by event |
 //! | `run.rs` | a whole run, from archive to outcome |
@@ -41,6 +42,7 @@ mod hardware;
 mod kernels;
 mod lines;
 mod locking;
+mod machine_code;
 mod memory;
 mod meter;
 mod order;
@@ -56,6 +58,7 @@ mod signals;
 mod standing;
 mod transactions;
 mod typist;
+mod window;
 
 pub use programs::Program;
 pub use run::run;
@@ -73,6 +76,7 @@ pub fn about() -> About {
         kernels: names(kernels::KERNELS),
         locked_kernels: names(kernels::LOCKED_KERNELS),
         text: hosted::TEXT,
+        work: machine_code::WORK,
         programs: programs.map(|(at, (name, _))| (name.to_string(), hosted::text(at))).collect(),
     }
 }

@@ -16,9 +16,13 @@ const RIGHTS_SHIFT: u32 = 1;
 const ADDRESS: u64 = !(PAGE - 1);
 
 /// The entry of a page is changed or removed: this CPU drops what it holds of it.
-fn invalidate(address: u64) {
-    Hardware::current().refuse(Refused::Tables);
-    Hardware::current().here().tlb.invalidate(address / PAGE);
+fn invalidate(root: u64, address: u64) {
+    let hardware = Hardware::current();
+    hardware.refuse(Refused::Tables);
+    hardware.here().tlb.invalidate(address / PAGE);
+    if let Some(window) = &hardware.window {
+        window.invalidate(hardware.running.get(), root, address / PAGE);
+    }
 }
 
 /// Entries of a [`Tlb`] that are found at once.
@@ -68,17 +72,29 @@ impl Tlb {
         address: u64,
         rights: Rights,
     ) -> Option<&'static AtomicU64> {
-        let page = address / PAGE;
+        let entry = self.entry(port, root, address / PAGE, rights)?;
+        address.is_multiple_of(8).then(|| &entry.frame[(address % PAGE / 8) as usize])
+    }
+
+    /// The frame of a page that is mapped with these rights, and all rights to it.
+    pub fn page(
+        &self,
+        port: &impl Port,
+        root: u64,
+        page: u64,
+        rights: Rights,
+    ) -> Option<(&'static Frame, Rights)> {
+        self.entry(port, root, page, rights).map(|entry| (entry.frame, entry.rights))
+    }
+
+    #[inline]
+    fn entry(&self, port: &impl Port, root: u64, page: u64, rights: Rights) -> Option<Entry> {
         let fits = |entry: &Entry| {
             let allows = rights == Rights::READ || entry.rights.contains(rights);
             (entry.page, entry.root) == (page, root) && allows
         };
         let recent = self.recent[page as usize % RECENT].get().filter(fits);
-        let entry = match recent {
-            Some(entry) => entry,
-            None => self.look_up(port, root, page, fits)?,
-        };
-        address.is_multiple_of(8).then(|| &entry.frame[(address % PAGE / 8) as usize])
+        recent.map_or_else(|| self.look_up(port, root, page, fits), Some)
     }
 
     /// The entry of a page that fits: one that is held, else that of the tables. What is held and
@@ -195,13 +211,13 @@ impl port::Space for Space {
     }
 
     fn protect(&self, port: &impl Port, at: u64, rights: Rights, _change: Change) {
-        invalidate(at);
+        invalidate(self.root, at);
         let leaf = leaf(port, self.root, at).expect("protects what is mapped");
         leaf.store(leaf_word(leaf.load(Relaxed) & ADDRESS, rights), Relaxed);
     }
 
     fn unmap(&self, port: &impl Port, at: u64, _change: Change) {
-        invalidate(at);
+        invalidate(self.root, at);
         leaf(port, self.root, at).expect("unmaps what is mapped").store(0, Relaxed);
     }
 

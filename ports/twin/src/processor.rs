@@ -1,6 +1,7 @@
 //! What each CPU has of its own.
 
 use crate::context::{Regs, Trap};
+use crate::hardware::Hardware;
 use crate::paging::Tlb;
 use crate::transactions::Transaction;
 use corosensei::Yielder;
@@ -50,6 +51,8 @@ pub struct Processor {
     pub root: Cell<u64>,
     /// The register file.
     pub regs: Cell<Regs>,
+    /// Where the running thread stands: instruction and stack pointer.
+    pub at: Cell<(u64, u64)>,
     /// What the running thread has stopped with.
     pub trap: Cell<Trap>,
     /// Whether a probe that resumes was refused.
@@ -101,6 +104,7 @@ impl Processor {
             tlb: Tlb::new(),
             root: Cell::new(0),
             regs: Cell::default(),
+            at: Cell::default(),
             trap: Cell::default(),
             refused: Cell::new(false),
             yielder: Cell::new(std::ptr::null()),
@@ -125,6 +129,9 @@ impl Processor {
     pub fn use_tables(&self, root: u64) {
         self.root.set(root);
         self.tlb.flush();
+        if let Some(window) = &Hardware::current().window {
+            window.flush(self.number);
+        }
     }
 
     /// An interrupt is taken: the `last` one that this CPU takes if several wait, or another.

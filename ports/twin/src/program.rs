@@ -39,12 +39,20 @@ impl Hardware {
     }
 
     /// Leaves the running coroutine until its thread goes on.
-    fn stop(&self, trap: Trap) {
+    pub fn stop(&self, trap: Trap) {
         let me = self.here();
         me.patience.set(0);
         me.trap.set(trap);
         // SAFETY: what resumes a coroutine leaves its yielder here, and this is running on it.
         unsafe { (*me.yielder.get()).suspend(()) };
+    }
+
+    /// A call with this number word has come back.
+    #[inline]
+    pub fn count_call(&self, number: u64) {
+        if let Some(calls) = &self.calls {
+            calls.borrow_mut().note(number, Status(self.here().regs.get().number));
+        }
     }
 
     /// A free access; too many in a row are a loop that waits.
@@ -66,7 +74,7 @@ impl Hardware {
 
     /// The running thread computes for `n` units: a step of the run, be it within the program.
     #[inline]
-    fn compute(&self, n: u64) {
+    pub fn compute(&self, n: u64) {
         let entries = self.entries.get();
         if entries < self.limit && self.is_undisturbed(n) {
             self.entries.set(entries + 1);
@@ -89,8 +97,9 @@ impl Hardware {
         self.stop(Trap::Work(n));
     }
 
+    /// The word at an address that the running thread may use so.
     #[inline]
-    fn word(&self, address: u64, rights: Rights) -> Option<&'static AtomicU64> {
+    pub fn word(&self, address: u64, rights: Rights) -> Option<&'static AtomicU64> {
         let me = self.here();
         me.tlb.word(Twin::<Unlocked>::of(self), me.root.get(), address, rights)
     }
@@ -124,11 +133,9 @@ impl Machine for Hardware {
         let _inside = self.enter();
         self.here().regs.set(Regs { number, args, words });
         self.stop(Trap::Call);
+        self.count_call(number);
         let regs = self.here().regs.get();
         let status = Status(regs.number);
-        if let Some(calls) = &self.calls {
-            calls.borrow_mut().note(number, status);
-        }
         Outcome { status, badge: regs.args[0], info: Info(regs.args[1]), words: regs.words }
     }
 

@@ -7,7 +7,8 @@ use crate::lines::Lines;
 use crate::locking::{BigLock, ElidedLock, FineLocks, MOST_CPUS};
 use crate::memory::Ram;
 use crate::typist::{Ask, Typist};
-use crate::{kernels, meter, signals};
+use crate::window::Window;
+use crate::{kernels, machine_code, meter, signals};
 use abi::PAGE;
 use abi::boot::WORD_CPUS;
 use abi::statistics::Counter;
@@ -17,6 +18,7 @@ use kernel::boot::Archive;
 use kernel::locks::{LockPolicy, Unlocked};
 use rt::arch::hosted::{self, Machine};
 use std::any::Any;
+use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -64,6 +66,16 @@ fn counters(cpu: u32) -> [u64; Counter::ALL.len()] {
     })
 }
 
+/// The machine's RAM, and the file that it is if programs may be machine code.
+fn ram(options: &Options) -> (Ram, Option<OwnedFd>) {
+    let pages = (options.memory / PAGE) as usize;
+    if !options.machine_code {
+        return (Ram::new(pages), None);
+    }
+    let (ram, file) = Ram::in_file(pages).expect("the host has memory for the machine");
+    (ram, Some(file))
+}
+
 /// Boots an archive and runs it. If the run listens, `ask` is told each line that programs print,
 /// and says what is typed then.
 ///
@@ -73,7 +85,7 @@ pub fn run(run: &Run, ask: Ask) -> Outcome {
     let Run { archive, options, wanted } = run;
     hosted::remember_panics();
     signals::watch();
-    let ram = Ram::new((options.memory / PAGE) as usize);
+    let (ram, file) = ram(options);
     let words: Box<[AtomicU64]> = archive.iter().copied().map(AtomicU64::new).collect();
     // SAFETY: handed out once; kernel and programs are gone when `ram` is dropped, at the end.
     let (frames, mut arena) = unsafe { ram.hand_out() };
@@ -82,8 +94,9 @@ pub fn run(run: &Run, ask: Ask) -> Outcome {
     // SAFETY: as above: these are dropped after everything that refers to them.
     let (module, kept) = unsafe { (lengthen(&*words), lengthen(options)) };
     let typist = options.listens.then(|| Typist::new(ask));
+    let window = file.map(|file| Window::new(file, frames.as_ptr().addr()));
     let attached = Attached::new(options, module);
-    let mut twin = Hardware::new(options, cpus as u32, frames, attached);
+    let mut twin = Hardware::new(options, cpus as u32, frames, attached, window);
     twin.typist = typist;
     // SAFETY: likewise.
     let port = unsafe { lengthen(&twin) };
@@ -91,8 +104,14 @@ pub fn run(run: &Run, ask: Ask) -> Outcome {
     Hardware::install(Some(port));
     let locked = options.locking.as_deref().is_some_and(|locking| locking != Unlocked::NAME);
     let watched = cells::watch((cpus > 1 || locked).then_some(port as &'static dyn Watcher));
+    if options.machine_code {
+        machine_code::tell_time(true);
+    }
     let end =
         catch_unwind(AssertUnwindSafe(|| run_kernel(kept, port, Archive::new(module), &mut arena)));
+    if options.machine_code {
+        machine_code::tell_time(false);
+    }
     cells::watch(watched);
     Hardware::install(None);
     hosted::install(before);

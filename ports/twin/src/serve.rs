@@ -1,6 +1,7 @@
 //! The program of a twin.
 
 use crate::attached;
+use crate::machine_code;
 use crate::programs::{self, Program};
 use crate::typist::Ask;
 use devices::Make;
@@ -18,6 +19,7 @@ static PANIC: Mutex<String> = Mutex::new(String::new());
 /// Answers requests from the socket that is the standard input, until it is closed: the whole
 /// program of a twin, which runs Giusto's programs and further ones, with further plants.
 pub fn serve(programs: &[Program], plants: &[(&'static str, Make)]) -> ExitCode {
+    machine_code::keep_panics_free();
     programs::add(programs);
     attached::add(plants);
     panic::set_hook(Box::new(|info| {
@@ -59,7 +61,8 @@ fn typed(socket: &UnixStream, line: String) -> Typed {
 }
 
 fn ran(run: &Run, ask: Ask) -> Reply {
-    if let Err(why) = attached::check(&run.options) {
+    let can_be = attached::check(&run.options).and_then(|()| machine_code::check(&run.options));
+    if let Err(why) = can_be {
         return Reply::Refused(why);
     }
     match panic::catch_unwind(AssertUnwindSafe(|| crate::run(run, ask))) {

@@ -4,7 +4,8 @@
 //!
 //! While a program runs, its coroutine can be left from a signal's handler. While it is in one of
 //! the machine's functions, which run on its stack, it cannot. Those find room: a stack that is
-//! nearly used up has overflowed when one of them is called.
+//! nearly used up has overflowed when one of them is called. Machine code has a stack of its own,
+//! and its coroutine is where handlers run (`machine_code.rs`).
 
 use abi::message::FaultKind;
 use corosensei::trap::CoroutineTrapHandler;
@@ -35,6 +36,8 @@ pub struct WayOut {
     pub handler: CoroutineTrapHandler<Refusal>,
     /// The lowest address of its stack, which is the guard's.
     pub limit: usize,
+    /// Whether what runs there is machine code, on a stack of its own.
+    pub is_code: bool,
 }
 
 thread_local! {
@@ -92,30 +95,59 @@ pub fn watch() {
     linux::watch();
 }
 
+/// Has signals handled on what is left of the running coroutine's stack, as machine code is to run
+/// on a stack of its own, and to be told when time passes.
+pub fn use_own_stack() {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    {
+        linux::use_own_stack();
+        linux::mask_time(libc::SIG_UNBLOCK);
+    }
+}
+
+/// Has signals handled where they usually are.
+pub fn use_usual_stack() {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    linux::use_usual_stack();
+}
+
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod linux {
-    use super::{GUARD, INSIDE, RUNNING, Refusal};
+    use super::{GUARD, INSIDE, RUNNING, Refusal, set_inside};
+    use crate::machine_code;
+    use crate::memory::HOST;
     use abi::message::FaultKind;
     use corosensei::trap::TrapHandlerRegs;
     use libc::{
-        REG_RBP, REG_RDI, REG_RIP, REG_RSI, REG_RSP, SA_ONSTACK, SA_SIGINFO, SIGBUS, SIGFPE,
-        SIGILL, SIGSEGV, SS_DISABLE, c_int, c_void, siginfo_t, stack_t, ucontext_t,
+        REG_RBP, REG_RDI, REG_RIP, REG_RSI, REG_RSP, SA_NODEFER, SA_ONSTACK, SA_RESTART,
+        SA_SIGINFO, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP, SIGVTALRM, SS_DISABLE, c_int,
+        c_void, siginfo_t, stack_t, ucontext_t,
     };
     use rt::arch::hosted;
+    use std::cell::Cell;
     use std::mem::MaybeUninit;
     use std::ptr;
     use std::sync::OnceLock;
+    use std::thread_local;
 
     /// Bytes of the stack that handlers run on.
     const STACK: usize = 64 << 10;
 
     /// The signals, and what they are to a program.
-    const SIGNALS: [(c_int, FaultKind); 4] = [
+    const SIGNALS: [(c_int, FaultKind); 7] = [
         (SIGSEGV, FaultKind::Memory),
         (SIGBUS, FaultKind::Memory),
         (SIGILL, FaultKind::Instruction),
         (SIGFPE, FaultKind::Arithmetic),
+        (SIGTRAP, FaultKind::Debug),
+        (SIGSYS, FaultKind::Other),
+        (SIGVTALRM, FaultKind::Other),
     ];
+
+    thread_local! {
+        /// The stack that handlers run on while no machine code does: where it begins, and bytes.
+        static USUAL: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+    }
 
     /// What was there before.
     struct Before {
@@ -133,6 +165,7 @@ mod linux {
 
     pub fn watch() {
         give_stack();
+        mask_time(libc::SIG_BLOCK);
         BEFORE.get_or_init(|| Before {
             actions: SIGNALS.map(|(signal, _)| install(signal)),
             base: base(),
@@ -148,13 +181,44 @@ mod linux {
             now.assume_init()
         };
         if now.ss_flags & SS_DISABLE == 0 && now.ss_size >= STACK {
+            USUAL.set((now.ss_sp.expose_provenance(), now.ss_size));
             return;
         }
         // It stays for as long as the thread may take signals, which is for ever.
         let memory = Box::leak(vec![0u64; STACK / 8].into_boxed_slice());
-        let stack = stack_t { ss_sp: memory.as_mut_ptr().cast(), ss_flags: 0, ss_size: STACK };
+        USUAL.set((memory.as_mut_ptr().expose_provenance(), STACK));
+        use_usual_stack();
+    }
+
+    pub fn use_usual_stack() {
+        let (begin, bytes) = USUAL.get();
+        use_stack(begin, bytes);
+    }
+
+    pub fn use_own_stack() {
+        let here = Cell::new(0u8);
+        let begin = RUNNING.get().map_or(0, |way_out| way_out.limit + GUARD);
+        // In front of what stands on it now, and of what a function may use without saying so.
+        use_stack(begin, here.as_ptr().addr() - GUARD - begin);
+    }
+
+    fn use_stack(begin: usize, bytes: usize) {
+        let begin = ptr::with_exposed_provenance_mut(begin);
+        let stack = stack_t { ss_sp: begin, ss_flags: 0, ss_size: bytes };
         // SAFETY: nothing else uses this memory, and the thread is on no such stack now.
         unsafe { assert_eq!(libc::sigaltstack(&stack, ptr::null_mut()), 0) };
+    }
+
+    /// Has this host thread told when time passes, or not. It is told while machine code runs
+    /// alone: a handler blocks that, and the host goes back to what was before when it returns.
+    pub fn mask_time(how: c_int) {
+        let mut set = MaybeUninit::<libc::sigset_t>::uninit();
+        // SAFETY: the set is filled in before it is used.
+        unsafe {
+            libc::sigemptyset(set.as_mut_ptr());
+            libc::sigaddset(set.as_mut_ptr(), SIGVTALRM);
+            assert_eq!(libc::pthread_sigmask(how, set.as_ptr(), ptr::null_mut()), 0);
+        }
     }
 
     /// Takes over a signal; how it was handled before.
@@ -165,7 +229,9 @@ mod linux {
         unsafe {
             let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
             action.sa_sigaction = handle as *const () as usize;
-            action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+            // A handler may wait for ever, while another program runs.
+            action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
+            libc::sigaddset(&mut action.sa_mask, SIGVTALRM);
             assert_eq!(libc::sigaction(signal, &action, before.as_mut_ptr()), 0);
             before.assume_init()
         }
@@ -197,6 +263,18 @@ mod linux {
         // SAFETY: the host gives a handler of this form valid ones, for itself alone.
         let (info, context) = unsafe { (&*info, &mut *context.cast::<ucontext_t>()) };
         let registers = &mut context.uc_mcontext.gregs;
+        // SAFETY: these signals have an address.
+        let address = unsafe { info.si_addr() }.addr();
+        let is_code = RUNNING.get().is_some_and(|way_out| way_out.is_code) && !INSIDE.get();
+        // Time passes everywhere, and matters to machine code alone.
+        if signal == SIGVTALRM && !(is_code && (registers[REG_RIP as usize] as u64) < HOST) {
+            return;
+        }
+        if is_code {
+            set_inside(true);
+            machine_code::stopped(signal, address as u64, registers);
+            return set_inside(false);
+        }
         let stack = registers[REG_RSP as usize] as usize;
         let way_out = RUNNING.get().filter(|way| way.handler.stack_ptr_in_bounds(stack));
         let kind = SIGNALS.iter().find(|(known, _)| *known == signal).map(|(_, kind)| *kind);
@@ -206,8 +284,6 @@ mod linux {
         let Some((way_out, kind)) = way_out.filter(|_| free).zip(kind) else {
             return give_up(signal);
         };
-        // SAFETY: these signals have an address.
-        let address = unsafe { info.si_addr() }.addr();
         let overflow = (way_out.limit..way_out.limit + GUARD).contains(&address);
         let at = registers[REG_RIP as usize] as usize;
         let base = BEFORE.get().map_or(at, |before| before.base);

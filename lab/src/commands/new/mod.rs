@@ -5,8 +5,6 @@ use crate::failure::{Verdict, usage};
 use crate::{output, systems, workspace};
 use anyhow::Result;
 use serde_json::json;
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 use toml::Value;
 
@@ -17,18 +15,15 @@ const CRATES: [(&str, &str, &str); 3] = [
     ("server", include_str!("crate.toml"), include_str!("server.txt")),
 ];
 
-/// The files of a system in C, by their names; the last is a script.
-const IN_C: [(&str, &str); 7] = [
+/// The files of a system in C, by their names.
+const IN_C: [(&str, &str); 6] = [
     (systems::MANIFEST, include_str!("c/system.toml")),
     (systems::TESTS, include_str!("c/tests.toml")),
     ("README.md", include_str!("c/README.txt")),
     ("adder.h", include_str!("c/adder.h")),
     ("client.c", include_str!("c/client.c")),
     ("server.c", include_str!("c/server.c")),
-    (BUILD, include_str!("c/build.sh")),
 ];
-/// The script that builds programs in C.
-const BUILD: &str = "build.sh";
 
 /// Makes a folder with a system, whose programs are in C or in Rust.
 pub fn new(folder: &Path, in_c: bool, as_json: bool) -> Result<Verdict> {
@@ -40,9 +35,6 @@ pub fn new(folder: &Path, in_c: bool, as_json: bool) -> Result<Verdict> {
         let path = folder.join(path);
         fs_err::create_dir_all(path.parent().expect("a file has a folder"))?;
         fs_err::write(&path, text)?;
-        if path.ends_with(BUILD) {
-            fs_err::set_permissions(path, Permissions::from_mode(0o755))?;
-        }
     }
     if as_json {
         let paths: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
@@ -54,9 +46,6 @@ pub fn new(folder: &Path, in_c: bool, as_json: bool) -> Result<Verdict> {
         output::line(format_args!("{folder}/{path}"));
     }
     output::line("");
-    if in_c {
-        output::line(format_args!("build it: {folder}/{BUILD}"));
-    }
     output::line(format_args!("run it:   ./giusto run {folder}"));
     output::line(format_args!("test it:  ./giusto test {folder}"));
     output::line(format_args!("read on:  {folder}/README.md"));
@@ -96,10 +85,7 @@ fn filled(text: &str, name: &str, giusto: &str) -> String {
 
 /// All files of a system in C, by path.
 fn files_in_c(name: &str, giusto: &str) -> Vec<(String, String)> {
-    let all = IN_C.map(|(path, text)| (path.to_string(), filled(text, name, giusto)));
-    let mut files = all.to_vec();
-    files.push((".gitignore".to_string(), "*.elf\n".to_string()));
-    files
+    IN_C.map(|(path, text)| (path.to_string(), filled(text, name, giusto))).to_vec()
 }
 
 /// All files of a system in Rust, by path.
@@ -147,19 +133,6 @@ mod tests {
         assert!(fs_err::read_dir(place.path()).unwrap().next().is_none(), "nothing is left");
     }
 
-    #[test]
-    fn the_script_of_a_system_in_c_says_that_giusto_is_gone() {
-        let place = tempfile::tempdir().unwrap();
-        let folder = place.path().join("plant");
-        assert_eq!(new(&folder, true, true).unwrap(), Verdict::Held);
-        let script = folder.join(BUILD);
-        let mut build = std::process::Command::new("sh");
-        let ended = build.arg(&script).env("GIUSTO_SDK", "/gone").output().unwrap();
-        let said = String::from_utf8_lossy(&ended.stderr);
-        assert_eq!(ended.status.code(), Some(2), "{said}");
-        assert!(said.contains("/gone/giusto is not there: let GIUSTO_SDK name"), "{said}");
-    }
-
     /// What is written says where the checkout is by a way from there: both can be moved.
     #[test]
     fn a_new_system_names_no_place() {
@@ -192,6 +165,7 @@ mod tests {
         let in_c = place.path().join("field");
         new(&in_c, true, true).unwrap();
         let system = systems::load(in_c.to_str().unwrap()).unwrap();
-        assert_eq!(crate::image::problems(&system).len(), 2, "they are not built yet");
+        assert_eq!((system.name.as_str(), system.domains.len()), ("field", 2));
+        assert!(crate::image::problems(&system).is_empty());
     }
 }

@@ -1,5 +1,5 @@
-//! Programs in C, by each compiler: the library beside the host's own, and systems in which
-//! programs in C and in Rust talk to each other.
+//! Programs in C, by each compiler: the library beside the host's own, and on each machine systems
+//! in which programs in C and in Rust talk to each other.
 
 use super::builds::Builds;
 use super::configuration::Configuration;
@@ -10,7 +10,7 @@ use crate::cli::Group;
 use crate::faults;
 use crate::image::c::{self, Compiler};
 use crate::image::{self, Images};
-use crate::machine::{self, EMULATOR, Outcome};
+use crate::machine::{self, EMULATOR, MACHINES, Machine, Outcome, Simulation};
 use crate::scratch::Scratch;
 use crate::{systems, workspace};
 use anyhow::{Context, Result, ensure};
@@ -46,7 +46,7 @@ const PROGRAMS: [(&str, &str, &[&str]); 5] = [
 ];
 /// Panics of the mixed system: the domain, the place, and what is said.
 const PANICS: [(&str, &str, &str); 6] = [
-    ("asserted", "tests/c/careless.c:22", "assertion failed: how != ASSERTED"),
+    ("asserted", "tests/c/careless.c:29", "assertion failed: how != ASSERTED"),
     ("freed-twice", "user/c/src/malloc.c:", "a block of the heap is used that was freed"),
     ("written-beyond", "user/c/src/malloc.c:", "a block of the heap was written beyond"),
     ("smashed", "user/c/src/panic.c:", "a local variable was written beyond, in the function at"),
@@ -54,16 +54,37 @@ const PANICS: [(&str, &str, &str); 6] = [
     ("mute", "user/c/src/malloc.c:", "a block of the heap was written beyond"),
 ];
 
-/// Three jobs for each compiler.
+/// Faults of the mixed system, and where they happen.
+const FAULTS: [(&str, &str); 2] = [
+    ("null-used used a null pointer (address 0x0)", "main at tests/c/careless.c:46"),
+    ("stack overflow of overflown (", "deeper at tests/c/careless.c:"),
+];
+/// How often the simulation injects something in a run with a seed, and so many seeds.
+const CHAOS: u64 = 3;
+const SEEDS: u64 = 10;
+/// What a program says that has failed twice.
+const BEGUN: [&str; 6] = [
+    "first: run 1, by statics 1",
+    "first: run 2, by statics 1",
+    "first: run 3, by statics 1",
+    "second: run 1, by statics 1",
+    "second: run 2, by statics 1",
+    "second: run 3, by statics 1",
+];
+
+/// Four jobs for each compiler.
 pub fn jobs() -> Vec<Job> {
     let of = |name: &'static str| {
         let host = format!("the library for C beside the host's, by {name}");
-        let target = format!("programs in C, by {name}");
         let host = Job::new(Group::Host, host, move |_| compare(&Compiler::find(name)?));
-        let target = Job::new(Group::Target, target, move |findings| runs(name, findings));
+        let [target, twin] = MACHINES.map(|machine| {
+            let title = format!("programs in C on {}, by {name}", machine.name());
+            Job::new(Group::Target, title, move |findings| runs(name, machine, findings))
+        });
         let race = format!("helpers of a condition in C that come and go, by {name}");
         let race = Job::new(Group::Host, race, move |_| come_and_go(&Compiler::find(name)?));
-        [host, race, target.builds(Builds::Image(EMULATOR.name(), None)).seconds(4.0)]
+        let target = target.builds(Builds::Image(EMULATOR.name(), None)).seconds(4.0);
+        [host, race, target, twin.builds(Builds::Twin).seconds(2.0)]
     };
     COMPILERS.into_iter().flat_map(of).collect()
 }
@@ -102,10 +123,13 @@ fn come_and_go(compiler: &Compiler) -> Result<()> {
     done(&mut Command::new(place.path().join("race")))
 }
 
-fn runs(name: &'static str, findings: &mut Findings) -> Result<()> {
+fn runs(name: &'static str, machine: &'static dyn Machine, findings: &mut Findings) -> Result<()> {
     let compiler = Compiler::find(name)?;
-    findings.record("the library for C compiles without a warning", strict(&compiler));
-    if name == CLANG {
+    let simulated = machine.emulator().is_none();
+    if !simulated {
+        findings.record("the library for C compiles without a warning", strict(&compiler));
+    }
+    if !simulated && name == CLANG {
         findings.record("the headers for C are headers for C++", headers(&compiler));
     }
     let place = Scratch::new()?;
@@ -115,15 +139,31 @@ fn runs(name: &'static str, findings: &mut Findings) -> Result<()> {
         compile.args(sources.iter().map(|source| path(source))).args(compiler.link_flags()?);
         done(compile.arg("-o").arg(place.path().join(program)))?;
     }
-    let (suite, _, outcome) = run(place.path(), "suite.toml")?;
-    let one = Configuration::plain(EMULATOR, "c-suite");
+    let run = |manifest: &str, argument| run(place.path(), manifest, machine, argument);
+    let (suite, _, outcome) = run("suite.toml", None)?;
+    let one = Configuration::plain(machine, "c-suite");
     ensure!(suite.name == one.system, "the suite is called {}", suite.name);
     suites::judge(findings, &one, &outcome);
-    let (_, _, outcome) = run(place.path(), "mutexes.toml")?;
-    suites::judge(findings, &Configuration::plain(EMULATOR, "c-mutexes"), &outcome);
-    let (_, _, outcome) = run(place.path(), "reservations.toml")?;
+    // The simulation's counter counts no instructions.
+    let (_, _, outcome) = run("mutexes.toml", simulated.then_some("counts=0"))?;
+    suites::judge(findings, &Configuration::plain(machine, "c-mutexes"), &outcome);
+    let (_, _, outcome) = run("reservations.toml", None)?;
     findings.record("a program in C makes and uses reservations", held(&outcome));
-    let (system, images, outcome) = run(place.path(), "mixed.toml")?;
+    mixed(findings, run("mixed.toml", None)?);
+    if name == COMPILERS[0] {
+        again(findings, machine)?;
+    }
+    if simulated {
+        let system = systems::load(path("registers.toml").to_str().context("a path is text")?)?;
+        let images = built(image::build_for(machine, &system))?;
+        let outcome = machine::boot(&machine::Boot::new(machine, &images, &system))?;
+        suites::judge(findings, &Configuration::plain(machine, "c-registers"), &outcome);
+    }
+    Ok(())
+}
+
+/// A server in C for a client in Rust, and programs in C that panic and fault.
+fn mixed(findings: &mut Findings, (system, images, outcome): (System, Images, Outcome)) {
     findings.record("a client in Rust is answered by a server in C", answered(&outcome));
     let told = faults::told(&outcome, &system, &images);
     for (domain, place, said) in PANICS {
@@ -132,6 +172,34 @@ fn runs(name: &'static str, findings: &mut Findings) -> Result<()> {
         let right = told.iter().any(|it| it.what.starts_with(&what) && it.what.contains(&at));
         let failure = || format!("`{what}` and `{place}` are missing in:\n{}", outcome.console);
         let name = format!("a panic in C is told with its reason and place: {domain}");
+        findings.record(name, right.then_some(()).ok_or_else(failure));
+    }
+    for (what, place) in FAULTS {
+        let is_there = |at: &String| at.starts_with(place);
+        let right = told.iter().any(|it| it.what.starts_with(what) && it.at.iter().any(is_there));
+        let failure = || format!("`{what}` at {place} is missing in {told:?}");
+        let name = format!("a fault in C is told with its place: {what}");
+        findings.record(name, right.then_some(()).ok_or_else(failure));
+    }
+}
+
+/// Sources that a manifest names: programs that are made again have statics of their own, whatever
+/// the simulation injects.
+fn again(findings: &mut Findings, machine: &'static dyn Machine) -> Result<()> {
+    let system = systems::load(path("again.toml").to_str().context("a path is text")?)?;
+    let images = built(image::build_for(machine, &system))?;
+    let simulated = machine.emulator().is_none();
+    for seed in 1..=if simulated { SEEDS } else { 1 } {
+        let chaos = if simulated { CHAOS } else { 0 };
+        let simulation = Simulation { chaos, check: simulated, ..Simulation::default() };
+        let boot = machine::Boot::new(machine, &images, &system).seed(seed).timeout(TIMEOUT);
+        let boot = boot.simulation(simulation);
+        let outcome = machine::boot(&boot)?;
+        let begun = BEGUN.iter().all(|line| outcome.console.contains(line));
+        let failure = outcome.failure();
+        let right = failure.is_none() && begun && outcome.console == machine::boot(&boot)?.console;
+        let failure = || format!("{}\n{}", failure.unwrap_or_default(), outcome.console);
+        let name = format!("a program in C begins with its own statics, seed {seed}, and repeats");
         findings.record(name, right.then_some(()).ok_or_else(failure));
     }
     Ok(())
@@ -163,14 +231,20 @@ fn headers(compiler: &Compiler) -> Result<()> {
     done(compiler.command().args(flags).args(compiler.compile_flags()?).arg(source))
 }
 
-/// Boots a system of the tests, whose programs are in a folder.
-fn run(folder: &Path, manifest: &str) -> Result<(System, Images, Outcome)> {
+/// Boots a system of the tests, whose programs are in a folder, with an argument set.
+fn run(
+    folder: &Path,
+    manifest: &str,
+    machine: &'static dyn Machine,
+    argument: Option<&str>,
+) -> Result<(System, Images, Outcome)> {
     let place = folder.join(manifest);
     fs::copy(path(manifest), &place)?;
     let mut system = systems::load(place.to_str().context("a path is text")?)?;
     system.add_panics();
-    let images = built(image::build_for(EMULATOR, &system))?;
-    let boot = machine::Boot::new(EMULATOR, &images, &system).seed(1).timeout(TIMEOUT);
+    argument.map_or(Ok(()), |argument| systems::set_argument(&mut system, argument))?;
+    let images = built(image::build_for(machine, &system))?;
+    let boot = machine::Boot::new(machine, &images, &system).seed(1).timeout(TIMEOUT);
     let outcome = machine::boot(&boot)?;
     Ok((system, images, outcome))
 }

@@ -116,6 +116,7 @@ pub fn simulate(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<(Outcome, Seen
         kernel: boot.kernel.to_string(),
         locking: Some(locking.to_string()),
         seed: boot.icount.unwrap_or(1),
+        machine_code: !boot.images.programs.is_empty(),
         memory: boot.system.memory,
         show: boot.console.show,
         input: typed(&boot.console.input),

@@ -2,12 +2,14 @@
 
 use super::{Twin, about_of, program};
 use crate::failure::did_you_mean;
+use crate::image;
 use crate::machine::boot::pack_with;
 use crate::machine::memory::WORD;
 use crate::machine::{Boot, Exit, Outcome, Platform, Simulated};
 use abi::PAGE;
 use abi::boot::{name_bytes, name_text};
 use anyhow::Result;
+use std::path::Path;
 use twin_protocol::{End, Options, Run};
 
 /// A boot archive for the twin.
@@ -25,6 +27,9 @@ impl Packed {
     pub fn new(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Packed> {
         let about = about_of(program(boot)?)?;
         let read = |name: &str| {
+            if let Some(file) = boot.images.programs.get(name) {
+                return machine_code(file, about.work).map_err(|error| error.to_string());
+            }
             let names = about.programs.iter().map(|(name, _)| name.as_str());
             let missing = || format!("the twin has none{}", did_you_mean(name, names));
             let found = about.programs.iter().find(|(known, _)| known == name);
@@ -99,6 +104,16 @@ impl Packed {
 /// A name as the kernel keeps it.
 fn named(words: [u64; 2]) -> String {
     name_text(&name_bytes(words)).to_string()
+}
+
+/// The word of a program in C that says by which system call it computes in the simulation.
+const WORK: &str = "giusto_simulated_work";
+
+/// An executable file for the simulation.
+fn machine_code(file: &Path, work: u64) -> Result<Vec<u8>> {
+    let mut bytes = fs_err::read(file)?;
+    image::set_static(&mut bytes, WORK, work);
+    Ok(bytes)
 }
 
 /// An executable file of one page of text there that begins with these words.

@@ -17,6 +17,10 @@ pub use topology::Topology;
 
 use serde::{Deserialize, Serialize};
 
+/// The detail of a fault of kind `Other`: a program that is machine code has run for long, and time
+/// has not passed.
+pub const LOOPS: u64 = u64::from_le_bytes(*b"LOOPS\0\0\0");
+
 /// What the laboratory asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Request {
@@ -73,6 +77,8 @@ pub struct About {
     pub locked_kernels: Vec<String>,
     /// Where the text of a program lies, which is also where it begins.
     pub text: u64,
+    /// The number of the system call by which a program that is machine code computes.
+    pub work: u64,
     /// Its programs: names, and words for the first addresses of the text.
     pub programs: Vec<(String, [u64; 3])>,
 }

@@ -31,6 +31,8 @@ pub struct Options {
     pub chaotic: Range<u64>,
     /// Seed of a scheduling tree's decisions by chance; 0: its policies decide.
     pub decisions: u64,
+    /// Programs may be machine code of the host.
+    pub machine_code: bool,
     /// Bytes of RAM.
     pub memory: u64,
     /// Entries into the kernel, and stretches of work, after which the run is given up.
@@ -80,6 +82,7 @@ impl Default for Options {
             chaos: 0,
             chaotic: 0..u64::MAX,
             decisions: 0,
+            machine_code: false,
             memory: 256 << 20,
             limit: 1 << 40,
             check: false,

@@ -33,7 +33,7 @@ fn recurse_through_the_machine(depth: u64) -> u64 {
 fn machine() -> (&'static Hardware, Fibers) {
     watch();
     let hardware: &'static Hardware =
-        Box::leak(Box::new(Hardware::new(&Options::default(), 1, &[], None)));
+        Box::leak(Box::new(Hardware::new(&Options::default(), 1, &[], None, None)));
     (hardware, Fibers::new(hardware))
 }
 

@@ -33,7 +33,8 @@ fn run(seed: u64, work: impl Fn(&Hardware, &[Cell<u64>; 2]) + Copy + 'static) ->
     }
     let locking = Some(ElidedLock::NAME.to_string());
     let options = Options { locking, seed, chaos: 3, ..Options::default() };
-    let hardware: &'static Hardware = Box::leak(Box::new(Hardware::new(&options, 2, &[], None)));
+    let hardware: &'static Hardware =
+        Box::leak(Box::new(Hardware::new(&options, 2, &[], None, None)));
     let (lock, cells) = (ElidedLock::shared(2), Default::default());
     let state = State { lock, cells, seats: [0, 1].map(ElidedLock::local) };
     let State { lock, cells, seats } = Box::leak(Box::new(state));

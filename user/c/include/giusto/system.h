@@ -37,6 +37,12 @@ static inline void giusto_sleep(uint64_t nanoseconds)
 }
 
 /**
+ * Computes for `n` units of time: about `n` instructions. In the simulation time passes here and in
+ * the kernel alone: a loop that waits for something without a system call has to call this.
+ */
+void giusto_work(uint64_t n);
+
+/**
  * Writes text to the console in a slot, 32 bytes with each system call. Where there is no room for
  * it, it sleeps for a millisecond and tries again. Returns the first other error: what is behind it
  * is not written. `printf` writes to the capability `console`.

@@ -22,7 +22,7 @@ use abi::trace::Keep;
 use anyhow::{Context, Result, bail, ensure};
 use file::{Test, read};
 use limits::{Evidence, Limit};
-use manifest::{Origin, Source, System};
+use manifest::{Source, System};
 use replay::{Trial, options, quoted, smallest};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -93,8 +93,6 @@ fn of_file(system: &str, tests: &Path) -> Result<Vec<One>> {
 
 /// The machines that a test runs on: those that it names, or all that can.
 fn machines(test: &Test, system: &System) -> Result<Vec<&'static dyn Machine>> {
-    let is_file = |origin: &Origin| matches!(origin, Origin::Elf(_));
-    let only_emulated = system.domains.iter().any(|domain| is_file(&domain.origin));
     let named = |name: &String| {
         let known = || MACHINES.map(|machine| machine.name()).join(", ");
         let found = machine::find(name);
@@ -104,8 +102,8 @@ fn machines(test: &Test, system: &System) -> Result<Vec<&'static dyn Machine>> {
         Some(names) => names.iter().map(named).collect::<Result<Vec<_>>>()?,
         None => {
             let has_devices = system.devices.is_some();
-            let can = |emulated| if emulated { !has_devices } else { !only_emulated };
-            MACHINES.into_iter().filter(|it| can(it.emulator().is_some())).collect()
+            let can = |it: &&dyn Machine| !has_devices || it.emulator().is_none();
+            MACHINES.into_iter().filter(can).collect()
         }
     };
     if test.seeds == Some(0) {

@@ -35,3 +35,14 @@ static inline __attribute__((always_inline)) uint64_t giusto_below(uint64_t addr
     __asm__("subq %%rsp, %0" : "+r"(address) : : "cc");
     return address;
 }
+
+/** Counts down from a number: two instructions each time, once at least. */
+static inline void giusto_count_down(uint64_t from)
+{
+    __asm__ volatile("1:\n\t"
+                     "decq %0\n\t"
+                     "jg 1b"
+                     : "+r"(from)
+                     :
+                     : "cc");
+}
