@@ -101,7 +101,8 @@ pub enum Call {
     ThreadSuspend = 45,
     /// Sets the priority of the thread in slot `a0` to `a1`.
     ThreadPriority = 46,
-    /// The state of the thread in slot `a0`.
+    /// The state of the thread in slot `a0`; its own priority, and in the high half the id that it
+    /// has in [futexes](crate::futex) of the domain that it is in, if that is the caller's, else 0.
     ThreadInspect = 47,
     /// Makes the thread in slot `a0` run on CPU `a1` from now on, which its domain and the caller's
     /// may use.
@@ -358,6 +359,10 @@ pub mod fault {
     pub const SUSPEND: u32 = 2;
 }
 
+/// Ticks of a time slice that a thread does not come to the end of, to speak of: in a system with
+/// it threads of one priority do not take turns.
+pub const NO_SLICE: u32 = u32::MAX;
+
 /// Facts that [`Call::Fact`] returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
@@ -366,7 +371,8 @@ pub enum Fact {
     KernelName = 0,
     /// Frequency of the cycle counter that programs read, in Hz, and its value at the instant 0.
     CounterHz = 1,
-    /// The scheduling tick and a thread's time slice, in nanoseconds.
+    /// The scheduling tick and a thread's time slice, in nanoseconds; that is [`NO_SLICE`] ticks
+    /// where threads do not take turns.
     Tick = 2,
     /// Bytes of kernel text, and instructions or cycles from kernel entry to the first user
     /// instruction.

@@ -7,8 +7,9 @@
 //! `stacks` (the top address of the first thread's stack and how far below the next one's lies,
 //! hexadecimal), `buffers` (the address of the first thread's message buffer and how far above the
 //! next one's lies, hexadecimal), `heap` (address and bytes of the memory for a heap, hexadecimal;
-//! left out if there is none) and `slots` (the first slot that the program may use for itself and
-//! the first beyond its table, decimal). A colon separates two numbers.
+//! left out if there is none), `slots` (the first slot that the program may use for itself and the
+//! first beyond its table, decimal) and `priority` (the first thread's). A colon separates two
+//! numbers.
 
 /// Looks the value of `key` up in an environment text.
 pub fn get<'a>(text: &'a str, key: &str) -> Option<&'a str> {

@@ -1,16 +1,19 @@
 //! A debugger's session with the emulator: the scripts that gdb reads, and how to start it.
 //!
-//! All programs are linked at the same addresses, so gdb has the symbols of the kernel and of one
-//! domain's program at a time. Which domain runs is read from its environment, which begins with
-//! its name. The scripts take no Python, which not every gdb has.
+//! Programs for a debugger are linked at addresses of their own, so gdb has the symbols of all of
+//! them, beside the kernel's. Those of programs that share addresses, such as ELF files that were
+//! linked elsewhere, it has while their domain is chosen. Which domain runs is read from its
+//! environment, which begins with its name. The scripts take no Python, which not every gdb has.
 
 use crate::failure::usage;
-use crate::image::Images;
+use crate::image::{self, Images};
 use crate::scratch::Scratch;
 use crate::workspace;
 use abi::PAGE;
 use anyhow::Result;
 use manifest::{Domain, ENVIRONMENT, System};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
@@ -34,8 +37,8 @@ define giusto-domain
   source FOLDER/$arg0
 end
 document giusto-domain
-giusto-domain NAME: takes the symbols of a domain's program, and the domain
-for giusto-break. The domains:NAMES
+giusto-domain NAME: takes a domain for giusto-break, and the symbols of its
+program where that shares addresses with another one. The domains:NAMES
 end
 ";
 
@@ -43,13 +46,13 @@ end
 const DOMAIN: &str = "\
 symbol-file
 symbol-file KERNEL
-add-symbol-file PROGRAM
+SYMBOLS\
 define giusto-break
   break $arg0 if CONDITION
 end
 document giusto-break
-giusto-break PLACE: stops where domain NAME comes to a function or FILE:LINE
-of its program. In the kernel: break PLACE, as `info functions` names it.
+giusto-break PLACE: stops where domain NAME alone comes to a function or
+FILE:LINE. In the kernel: break PLACE, as `info functions` names it.
 end
 ";
 
@@ -70,11 +73,15 @@ impl Session {
         }
         let folder = Scratch::new()?;
         let session = Session { folder };
-        fs_err::write(session.script(), session.start(&images.kernel, system))?;
+        let apart = apart(images)?;
+        let start = session.start(&images.kernel, &symbols(&apart), system);
+        fs_err::write(session.script(), start)?;
         fs_err::create_dir(session.domains())?;
         for domain in &system.domains {
             if let Some(program) = images.programs.get(&domain.program) {
-                let text = about(domain, &images.kernel, program);
+                let mut programs = apart.clone();
+                programs.insert(program);
+                let text = about(domain, &images.kernel, &symbols(&programs));
                 fs_err::write(session.domains().join(&domain.name), text)?;
             }
         }
@@ -94,7 +101,7 @@ impl Session {
         self.folder.path().join("domains")
     }
 
-    fn start(&self, kernel: &Path, system: &System) -> String {
+    fn start(&self, kernel: &Path, symbols: &str, system: &System) -> String {
         let (domains, socket) = (self.domains(), self.socket());
         let names: String =
             system.domains.iter().map(|domain| format!(" {}", domain.name)).collect();
@@ -104,7 +111,7 @@ impl Session {
         // Names of sources are those from the root.
         let start = format!("{START}directory \"{}\"\n", workspace::root().display());
         let hint = format!("echo giusto-domain NAME chooses a domain:{names}\\n");
-        format!("{start}file {kernel}\n{words}{choice}target remote {socket}\n{hint}\n")
+        format!("{start}file {kernel}\n{symbols}{words}{choice}target remote {socket}\n{hint}\n")
     }
 
     /// Says what to type as soon as the emulator waits.
@@ -125,6 +132,24 @@ impl Session {
     }
 }
 
+/// The programs that share no addresses with another one.
+fn apart(images: &Images) -> Result<BTreeSet<&Path>> {
+    let mut programs = BTreeMap::new();
+    for path in images.programs.values() {
+        programs.insert(path.as_path(), image::addresses(path)?);
+    }
+    let is_apart = |path: &Path, own: &Range<u64>| {
+        let mut others = programs.iter().filter(|(other, _)| **other != path);
+        others.all(|(_, other)| own.end <= other.start || other.end <= own.start)
+    };
+    Ok(programs.iter().filter(|(path, own)| is_apart(path, own)).map(|(path, _)| *path).collect())
+}
+
+/// How gdb takes the symbols of programs.
+fn symbols(programs: &BTreeSet<&Path>) -> String {
+    programs.iter().map(|path| format!("add-symbol-file {}\n", path.display())).collect()
+}
+
 /// The words of memory that tell one domain from another.
 const WORDS: usize = 3;
 
@@ -140,7 +165,7 @@ fn words() -> String {
 }
 
 /// The file of a domain.
-fn about(domain: &Domain, kernel: &Path, program: &Path) -> String {
+fn about(domain: &Domain, kernel: &Path, symbols: &str) -> String {
     let begins = format!("name={}\n", domain.name);
     assert!(begins.len() <= 8 * WORDS && 8 * WORDS < PAGE as usize, "names of domains are short");
     let condition = |(index, bytes): (usize, &[u8])| {
@@ -153,7 +178,7 @@ fn about(domain: &Domain, kernel: &Path, program: &Path) -> String {
     let conditions: Vec<String> = begins.as_bytes().chunks(8).enumerate().map(condition).collect();
     DOMAIN
         .replace("KERNEL", &kernel.display().to_string())
-        .replace("PROGRAM", &program.display().to_string())
+        .replace("SYMBOLS", symbols)
         .replace("CONDITION", &conditions.join(" && "))
         .replace("NAME", &domain.name)
 }

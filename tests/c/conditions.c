@@ -145,7 +145,7 @@ static int deadlines(void)
     struct timespec now = {0, 0};
     failed += check("the clock is that of deadlines",
         clock_gettime(CLOCK_MONOTONIC, &now) == 0 && now.tv_sec == 0 && now.tv_nsec > 0
-            && clock_gettime(0, &now) == EINVAL);
+            && clock_gettime(9, &now) == -1);
     return failed;
 }
 

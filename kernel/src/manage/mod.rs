@@ -153,7 +153,7 @@ impl<P: Port> Manager<'_, P> {
             f if P::FUTEXES && f == Fact::Identity as u64 => {
                 let domain = self.domain_of(me);
                 let number = identity::where_it_is(self.kernel, &self.all, me);
-                let id = |scope| u64::from(identity::id(self.kernel, scope, domain, number));
+                let id = |scope| u64::from(identity::id_told(self.kernel, scope, domain, number));
                 let [low, high] = self.all.open(domain).name.get();
                 // Names are few: what mixes their letters is enough.
                 let mixed = (low ^ high.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);

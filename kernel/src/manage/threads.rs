@@ -2,6 +2,7 @@
 
 use super::capabilities::slot;
 use super::create::checked_priority;
+use super::futex::identity;
 use super::{Done, Manager};
 use crate::access::Ref;
 use crate::object::thread::{State, flag};
@@ -10,6 +11,7 @@ use crate::port::{Context, Port};
 use crate::tree::Home;
 use abi::Error;
 use abi::call::{ThreadState, exchange};
+use abi::futex::Scope;
 
 impl<P: Port> Manager<'_, P> {
     pub(super) fn resume(&self, own: Ref<Domain<P>>, slot: u32) -> Result<Done, Error> {
@@ -141,7 +143,13 @@ impl<P: Port> Manager<'_, P> {
     pub(super) fn inspect_thread(&self, own: Ref<Domain<P>>, slot: u32) -> Result<Done, Error> {
         let at = self.thread(own, slot)?;
         let priority = self.all.open(at).base_priority.get() as u64;
-        Ok(Done::Values(self.state_of(at) as u64, priority))
+        let mut id = 0;
+        // What other domains know it by is nothing to the caller.
+        if P::FUTEXES && self.domain_of(at) == own {
+            let number = identity::where_it_is(self.kernel, &self.all, at);
+            id = identity::id_told(self.kernel, Scope::Domain, own, number);
+        }
+        Ok(Done::Values(self.state_of(at) as u64, priority | u64::from(id) << 32))
     }
 
     /// A thread's state, for people.

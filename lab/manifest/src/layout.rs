@@ -173,6 +173,7 @@ pub fn environment(system: &System, domain: &Domain) -> String {
         let _ = writeln!(text, "heap={HEAP:x}:{:x}", domain.heap);
     }
     let _ = writeln!(text, "slots={}:{}", domain.caps.len() + 1, domain.slots);
+    let _ = writeln!(text, "priority={}", domain.priority);
     text
 }
 

@@ -232,6 +232,9 @@ fn inheritance(values: &Values, given: &schema::General) -> Result<Inheritance, 
 
 fn timeslice(values: &Values, given: &schema::General, tick: u64) -> Result<u64, Problem> {
     let Some(word) = &given.timeslice else { return Ok(DEFAULT_SLICE * tick) };
+    if word.get_ref() == "none" {
+        return Ok(System::no_slice(tick));
+    }
     let slice = values.duration(word, 10 * MICROSECOND..=100 * SECOND)?;
     if !slice.is_multiple_of(tick) {
         let message =

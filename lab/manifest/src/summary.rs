@@ -56,7 +56,10 @@ impl System {
             self.kernel,
             spell_size(self.memory),
             spell_duration(self.tick),
-            spell_duration(self.timeslice)
+            match self.timeslice == System::no_slice(self.tick) {
+                true => "none".to_string(),
+                false => spell_duration(self.timeslice),
+            }
         )
     }
 

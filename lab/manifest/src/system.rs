@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use abi::account;
+use abi::call::NO_SLICE;
 use abi::object::Resource;
 use abi::reservation::{Budget, Inheritance, Policy, Share, Timing, Window};
 use abi::trace::{Event, Keep};
@@ -29,7 +30,7 @@ pub struct System {
     pub memory: u64,
     /// The scheduling tick in nanoseconds.
     pub tick: u64,
-    /// A thread's time slice in nanoseconds, a multiple of the tick.
+    /// A thread's time slice in nanoseconds, a multiple of the tick; [`System::no_slice`].
     pub timeslice: u64,
     /// How many CPUs the machine has.
     pub cpus: u32,
@@ -95,6 +96,11 @@ pub struct System {
 }
 
 impl System {
+    /// The time slice, with such a tick, of systems whose threads do not take turns.
+    pub fn no_slice(tick: u64) -> u64 {
+        tick * u64::from(NO_SLICE)
+    }
+
     /// What guards the kernel: by default nothing on one CPU, and one lock on several.
     pub fn locking(&self) -> &str {
         let usual = if self.cpus == 1 { crate::NO_LOCKING } else { crate::LOCKINGS[1] };

@@ -7,6 +7,15 @@ use expect_test::expect;
 use manifest::{Target, parse};
 
 #[test]
+fn threads_take_turns_unless_there_is_no_slice() {
+    let text = "[system]\nname = \"small\"\ntick = \"1s\"\ntimeslice = \"none\"\n\
+                [[domain]]\nname = \"only\"\nprogram = \"idle\"\npriority = 1\n";
+    let system = parse("small.toml", text).unwrap_or_else(|problem| panic!("{problem}"));
+    assert_eq!(system.timeslice / system.tick, u64::from(abi::call::NO_SLICE));
+    assert!(system.summary().contains("time slice none"), "{}", system.summary());
+}
+
+#[test]
 fn the_smallest_manifest_has_defaults() {
     let text = "[system]\nname = \"small\"\n\
                 [[domain]]\nname = \"only\"\nprogram = \"idle\"\npriority = 1\n";

@@ -254,10 +254,14 @@ fn build(run: &cli::Run, machine: &dyn Machine, system: &System) -> Result<Image
     if run.decisions == Some(0) {
         return Err(usage("--decisions takes a seed from 1 on: with 0 the policies would decide"));
     }
-    match (run.statistics, run.decisions) {
-        (true, _) => image::build_system(machine, system, Some(Extra::counted(system.locking()))),
-        (_, Some(_)) => image::build_system(machine, system, Some(Extra::chaos(system.locking()))),
-        (false, None) => image::build_for(machine, system),
+    let extra = match (run.statistics, run.decisions) {
+        (true, _) => Some(Extra::counted(system.locking())),
+        (_, Some(_)) => Some(Extra::chaos(system.locking())),
+        (false, None) => image::extra_for(system),
+    };
+    match run.gdb {
+        true => image::build_debugged(machine, system, extra),
+        false => image::build_system(machine, system, extra),
     }
 }
 

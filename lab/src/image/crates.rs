@@ -63,8 +63,12 @@ pub fn files(system: &System) -> Result<BTreeMap<String, PathBuf>> {
     Ok(files)
 }
 
-/// Builds a system's programs from outside for a machine.
-pub fn executables(system: &System, machine: &dyn Emulator) -> Result<BTreeMap<String, PathBuf>> {
+/// Builds a system's programs from outside for a machine, by a profile.
+pub fn executables(
+    system: &System,
+    machine: &dyn Emulator,
+    profile: &str,
+) -> Result<BTreeMap<String, PathBuf>> {
     let mut executables = files(system)?;
     let programs = crates(system)?;
     if programs.is_empty() {
@@ -72,7 +76,7 @@ pub fn executables(system: &System, machine: &dyn Emulator) -> Result<BTreeMap<S
     }
     let place = place(system, &programs)?;
     let title = format!("building the programs of {}", system.name);
-    let arguments = ["--profile", "program", "--target", machine.target()];
+    let arguments = ["--profile", profile, "--target", machine.target()];
     let mut built = place.build(&title, "programs", &arguments)?;
     for (index, program) in programs.into_iter().enumerate() {
         let path = built.remove(&place.executable(index)).context("cargo built no executable")?;

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result};
 use object::read::elf::ProgramHeader;
 use object::{Object, ObjectSegment, ObjectSymbol};
+use std::ops::Range;
 use std::path::Path;
 
 /// The physical address of a static in a kernel image, by its symbol.
@@ -18,6 +19,17 @@ pub fn static_address(kernel: &Path, name: &str) -> Result<u64> {
         (offset < header.p_memsz(endian)).then(|| header.p_paddr(endian) + offset)
     });
     segment.with_context(|| format!("{name} lies in no segment of the kernel image"))
+}
+
+/// The addresses that a program takes.
+pub fn addresses(program: &Path) -> Result<Range<u64>> {
+    let data = std::fs::read(program)
+        .with_context(|| format!("cannot read the program {}", program.display()))?;
+    let file = object::File::parse(&*data)?;
+    let segments = || file.segments().map(|segment| (segment.address(), segment.size()));
+    let first = segments().map(|(at, _)| at).min();
+    let end = segments().map(|(at, bytes)| at + bytes).max();
+    Ok(first.unwrap_or_default()..end.unwrap_or_default())
 }
 
 /// What a static of a kernel image is when it is loaded, by its symbol.

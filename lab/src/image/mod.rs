@@ -16,7 +16,7 @@ mod versions;
 
 pub use cargo::executables;
 pub use crates::problems;
-pub use elf::{set_static, static_address, static_contents, text_bytes};
+pub use elf::{addresses, set_static, static_address, static_contents, text_bytes};
 pub use extra::{Extra, extra_for};
 pub use place::profiles;
 
@@ -53,7 +53,7 @@ pub fn build_with(machine: &dyn Machine, extra: Extra) -> Result<Images> {
 /// Builds all programs, and the kernel that has a scheduling tree.
 pub fn build_with_tree(machine: &dyn Machine, extra: Option<Extra>) -> Result<Images> {
     let emulator = machine.emulator().context("this machine boots no image")?;
-    let programs = build_programs(emulator, &program_names()?)?;
+    let programs = build_programs(emulator, &program_names()?, recipes::PROGRAM)?;
     Ok(Images { kernel: build_tree(emulator, extra)?, programs, twin: None })
 }
 
@@ -68,13 +68,32 @@ pub fn build_system(
     system: &System,
     extra: Option<Extra>,
 ) -> Result<Images> {
+    build_by(machine, system, extra, recipes::PROGRAM)
+}
+
+/// The same with programs for a debugger.
+pub fn build_debugged(
+    machine: &dyn Machine,
+    system: &System,
+    extra: Option<Extra>,
+) -> Result<Images> {
+    build_by(machine, system, extra, recipes::DEBUGGED)
+}
+
+/// Builds a kernel, and programs by a profile.
+fn build_by(
+    machine: &dyn Machine,
+    system: &System,
+    extra: Option<Extra>,
+    profile: &'static str,
+) -> Result<Images> {
     check_cpus(machine, system)?;
     check_devices(machine, system)?;
     check_kernel(system)?;
     crates::check(system)?;
     match machine.emulator() {
         Some(emulator) => {
-            let programs = programs_of(emulator, system)?;
+            let programs = programs_of(emulator, system, profile)?;
             let kernel = match system.kernel == TREE {
                 true => build_tree(emulator, extra)?,
                 false => kernel_with(emulator, extra)?,
@@ -118,7 +137,11 @@ fn check_kernel(system: &System) -> Result<()> {
 }
 
 /// Builds the programs of a system.
-fn programs_of(machine: &dyn Emulator, system: &System) -> Result<BTreeMap<String, PathBuf>> {
+fn programs_of(
+    machine: &dyn Emulator,
+    system: &System,
+    profile: &'static str,
+) -> Result<BTreeMap<String, PathBuf>> {
     let all = program_names()?;
     let own = || system.domains.iter().filter(|domain| domain.origin == Origin::Giusto);
     let wanted = |name: &str| own().any(|domain| domain.program == name);
@@ -129,8 +152,8 @@ fn programs_of(machine: &dyn Emulator, system: &System) -> Result<BTreeMap<Strin
         true => all.into_iter().filter(|name| wanted(name)).collect(),
         false => all,
     };
-    let mut programs = build_programs(machine, &names)?;
-    programs.extend(crates::executables(system, machine)?);
+    let mut programs = build_programs(machine, &names, profile)?;
+    programs.extend(crates::executables(system, machine, profile)?);
     Ok(programs)
 }
 
@@ -154,7 +177,7 @@ pub fn build_shipped(machine: &dyn Emulator, system: &System) -> Result<Images> 
     }
     check_kernel(system)?;
     crates::check(system)?;
-    let programs = programs_of(machine, system)?;
+    let programs = programs_of(machine, system, recipes::PROGRAM)?;
     let kernel = only(kept::obtain(&recipes::shipped(machine, system))?)?;
     Ok(Images { kernel, programs, twin: None })
 }
@@ -186,7 +209,7 @@ fn images(machine: &dyn Machine, extra: Option<Extra>, programs: &[String]) -> R
     let Some(machine) = machine.emulator() else {
         return Ok(Images { twin: Some(twin()?), ..Images::default() });
     };
-    let programs = build_programs(machine, programs)?;
+    let programs = build_programs(machine, programs, recipes::PROGRAM)?;
     Ok(Images { kernel: kernel_with(machine, extra)?, programs, twin: None })
 }
 
@@ -199,11 +222,12 @@ fn kernel_with(machine: &dyn Emulator, extra: Option<Extra>) -> Result<PathBuf> 
 fn build_programs(
     machine: &dyn Emulator,
     programs: &[String],
+    profile: &'static str,
 ) -> Result<BTreeMap<String, PathBuf>> {
     if programs.is_empty() {
         return Ok(BTreeMap::new());
     }
-    kept::obtain(&recipes::programs(machine, programs))
+    kept::obtain(&recipes::programs(machine, programs, profile))
 }
 
 fn only(built: BTreeMap<String, PathBuf>) -> Result<PathBuf> {

@@ -4,7 +4,7 @@
 //! where it is a member of the workspace, and all twins are to share what they are made of.
 
 use super::crates::Program;
-use super::recipes::SIMULATED;
+use super::recipes::{DEBUGGED, PROGRAM, SIMULATED};
 use super::{cargo, remap, sources, versions};
 use crate::machine::EMULATOR;
 use crate::workspace;
@@ -94,7 +94,8 @@ impl Place {
             self.write(&format!("programs/{file}"), &format!("{BARE}{entry}"))?;
         }
         self.write("programs/Cargo.toml", &text)?;
-        self.write("programs/build.rs", &build_script())?;
+        let names: Vec<String> = (0..programs.len()).map(|index| self.executable(index)).collect();
+        self.write("programs/build.rs", &build_script(&names))?;
         Ok(())
     }
 
@@ -285,15 +286,27 @@ pub fn profiles(root: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Table> 
     Ok(profiles)
 }
 
-/// Lays programs out as the packer of boot archives expects them.
-fn build_script() -> String {
+/// How programs are laid out: as the packer of boot archives expects them, and for a debugger, for
+/// which alone they are not optimised, at addresses of their own, behind those of Giusto's.
+const SCRIPT: &str = r#"fn main() {
+    let (script, names) = (SCRIPT, NAMES);
+    println!("cargo::rerun-if-changed={script}");
+    for argument in ["-T", script, "-z", "max-page-size=4096"] {
+        println!("cargo::rustc-link-arg-bins={argument}");
+    }
+    if std::env::var("OPT_LEVEL").as_deref() == Ok("0") {
+        for (name, place) in names.iter().zip(0u64..) {
+            let at = 0x2800_0000 + place * 0x80_0000;
+            println!("cargo::rustc-link-arg-bin={name}=--defsym=giusto_base={at:#x}");
+        }
+    }
+}
+"#;
+
+/// The build script of programs with these names.
+fn build_script(names: &[String]) -> String {
     let script = workspace::root().join("user/rt/link.ld").display().to_string();
-    format!(
-        "fn main() {{\n    let script = {script:?};\n    \
-         println!(\"cargo::rerun-if-changed={{script}}\");\n    \
-         for argument in [\"-T\", script, \"-z\", \"max-page-size=4096\"] {{\n        \
-         println!(\"cargo::rustc-link-arg-bins={{argument}}\");\n    }}\n}}\n"
-    )
+    SCRIPT.replace("SCRIPT", &format!("{script:?}")).replace("NAMES", &format!("{names:?}"))
 }
 
 /// Forgets systems whose folders are gone, and what was built for them.
@@ -307,7 +320,8 @@ fn forget_lost(systems: &Path) -> Result<()> {
             continue;
         }
         let tag = plain(&place.file_name().to_string_lossy());
-        let profiles = [SIMULATED.to_string(), format!("{}/program", EMULATOR.target())];
+        let of_programs = [PROGRAM, DEBUGGED].map(|it| format!("{}/{it}", EMULATOR.target()));
+        let profiles = [&[SIMULATED.to_string()], &of_programs[..]].concat();
         let folders = profiles.iter().flat_map(|profile| {
             ["", "deps", "incremental", ".fingerprint", "build"]
                 .map(|kind| workspace::build_directory().join(profile).join(kind))

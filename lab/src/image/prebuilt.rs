@@ -37,7 +37,7 @@ pub fn laboratory() -> Result<PathBuf> {
 pub fn add(root: &Path, kernels: &[Option<Extra>]) -> Result<()> {
     let programs = program_names()?;
     for machine in MACHINES.into_iter().filter_map(|machine| machine.emulator()) {
-        kept::add_prebuilt(&recipes::programs(machine, &programs), root)?;
+        kept::add_prebuilt(&recipes::programs(machine, &programs, recipes::PROGRAM), root)?;
         for extra in kernels {
             kept::add_prebuilt(&recipes::usual(machine, *extra), root)?;
             kept::add_prebuilt(&recipes::tree(machine, *extra), root)?;

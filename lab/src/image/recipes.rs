@@ -11,6 +11,11 @@ use std::path::PathBuf;
 /// The port's features that images have unless they are to be small: calls on mutexes and trains.
 const USUAL: [&str; 2] = ["futexes", "trains"];
 
+/// The profile of programs, and that of those for a debugger: as they are written, each at
+/// addresses of its own.
+pub const PROGRAM: &str = "program";
+pub const DEBUGGED: &str = "debugged";
+
 /// The profile of the twin, for development: arithmetic is checked, and a panic unwinds.
 pub const SIMULATED: &str = "twin";
 
@@ -81,12 +86,13 @@ fn kernel_directory(name: &str) -> PathBuf {
 }
 
 /// Giusto's own programs of these names, which are the same for all kernels.
-pub fn programs(machine: &dyn Emulator, names: &[String]) -> Recipe {
+pub fn programs(machine: &dyn Emulator, names: &[String], profile: &'static str) -> Recipe {
+    let name = if profile == PROGRAM { "programs" } else { profile };
     Recipe {
-        name: "programs".to_string(),
+        name: name.to_string(),
         title: format!("building programs for {}", machine.name()),
         package: "programs",
-        profile: "program",
+        profile,
         arguments: ["--target", machine.target()].map(String::from).into(),
         directory: None,
         executables: names.to_vec(),

@@ -97,7 +97,7 @@ const CONSTANTS: &[Constant] = constants! {
     "lib", "": abi::PAGE, abi::USER_TOP, abi::PRIORITIES;
     "call", "": call::RESTARTED, call::NOTHING, call::REPLY, call::SEND_TIMEOUT_SHIFT,
         call::RECEIVE_TIMEOUT_SHIFT, call::RECEIVE_SLOT_SHIFT, call::MAP_RIGHTS_SHIFT,
-        call::BLOCK_WORDS;
+        call::BLOCK_WORDS, call::NO_SLICE;
     "call", "FAULT_": call::fault::RETRY, call::fault::CONTINUE, call::fault::SUSPEND;
     "call", "EXCHANGE_": call::exchange::INSTRUCTION, call::exchange::STACK,
         call::exchange::ARGUMENT, call::exchange::THREAD, call::exchange::CANCEL;

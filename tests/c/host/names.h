@@ -22,3 +22,5 @@
 #define calloc own_calloc
 #define realloc own_realloc
 #define free own_free
+#define pthread_mutex_lock own_mutex_lock
+#define pthread_mutex_unlock own_mutex_unlock

@@ -1,13 +1,15 @@
 /**
- * Mutexes and conditions as POSIX has them. Threads are made by `giusto_start_thread`.
+ * Threads, mutexes and conditions as POSIX has them.
  *
- * Functions return 0 or a number of `errno.h`. Deadlines are instants of `CLOCK_MONOTONIC`. All of
- * this is for threads of one program, on the stacks that the manifest lays out; docs/c.md says what
- * differs from POSIX and what it costs.
+ * Functions return 0 or a number of `errno.h`. Deadlines are instants of the one clock that there
+ * is (`time.h`). All of this is for threads of one program, on the stacks that the manifest lays
+ * out; docs/posix.md says what differs from POSIX, and docs/c.md what mutexes cost.
  */
 #ifndef GIUSTO_PTHREAD_H
 #define GIUSTO_PTHREAD_H
 
+#include <sched.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -20,6 +22,92 @@ typedef uint32_t pthread_t;
 
 /** The calling thread. */
 pthread_t pthread_self(void);
+
+/** Whether two are the same thread. */
+static inline int pthread_equal(pthread_t one, pthread_t other)
+{
+    return one == other;
+}
+
+/** Whether a thread's end is waited for. */
+enum {
+    PTHREAD_CREATE_JOINABLE = 0,
+    PTHREAD_CREATE_DETACHED = 1,
+};
+
+/** Whether a thread begins with its maker's policy and level, or with those of its attributes. */
+enum {
+    PTHREAD_INHERIT_SCHED = 0,
+    PTHREAD_EXPLICIT_SCHED = 1,
+};
+
+/** The least stack. */
+#define PTHREAD_STACK_MIN 4096
+
+/** What a thread is to be like. */
+typedef struct {
+    size_t stacksize;
+    struct sched_param param;
+    uint8_t policy, detached, is_explicit, initialised;
+} pthread_attr_t;
+
+/** Joinable, on a stack as the manifest lays it out, with its maker's policy and level. */
+int pthread_attr_init(pthread_attr_t *attr);
+int pthread_attr_destroy(pthread_attr_t *attr);
+/** `EINVAL`: it is less than `PTHREAD_STACK_MIN`, or more than the manifest's `stack`. */
+int pthread_attr_setstacksize(pthread_attr_t *attr, size_t size);
+/** What there will be: the manifest's `stack`, if no more was asked for. */
+int pthread_attr_getstacksize(const pthread_attr_t *attr, size_t *size);
+int pthread_attr_setdetachstate(pthread_attr_t *attr, int state);
+int pthread_attr_getdetachstate(const pthread_attr_t *attr, int *state);
+int pthread_attr_setinheritsched(pthread_attr_t *attr, int inherit);
+int pthread_attr_getinheritsched(const pthread_attr_t *attr, int *inherit);
+/** `ENOTSUP`: the system has the other one of `SCHED_FIFO` and `SCHED_RR` (`sched.h`). */
+int pthread_attr_setschedpolicy(pthread_attr_t *attr, int policy);
+int pthread_attr_getschedpolicy(const pthread_attr_t *attr, int *policy);
+/** `EINVAL`: it is no level of any policy. */
+int pthread_attr_setschedparam(pthread_attr_t *attr, const struct sched_param *param);
+int pthread_attr_getschedparam(const pthread_attr_t *attr, struct sched_param *param);
+
+/**
+ * Makes a thread, on the CPU of the caller. `attr` may be null. Threads that are made so use the
+ * stacks that the manifest lays out (`threads = N`), each again behind the end of its thread; a
+ * program does not give any of them to `giusto_start_thread` as well.
+ * `EAGAIN`: there is no stack, slot or quota for it; 127 threads are the most. `EINVAL`: the
+ * attributes are not initialised, or are of no policy. `ENOTSUP`: as `sched_setscheduler`. `EPERM`:
+ * the level is above the domain's `max_priority`.
+ */
+int pthread_create(
+    pthread_t *thread, const pthread_attr_t *attr, void *(*work)(void *), void *argument);
+/**
+ * Ends the calling thread, as returning from its function does. What it owns of inheriting and
+ * robust mutexes its next owner is told as `EOWNERDEAD`. The run ends with the last thread.
+ */
+__attribute__((noreturn)) void pthread_exit(void *value);
+/**
+ * Waits until a thread has ended. `value` may be null. `ESRCH`: there is no such thread of
+ * `pthread_create`. `EINVAL`: it is detached, or another thread waits for it. `EDEADLK`: it is the
+ * calling thread.
+ */
+int pthread_join(pthread_t thread, void **value);
+/** Its end will not be waited for. `ESRCH`, `EINVAL` as above. */
+int pthread_detach(pthread_t thread);
+
+/**
+ * Sets policy and level of a thread; errors as `sched_setscheduler`. `ESRCH`: there is no such
+ * thread.
+ */
+int pthread_setschedparam(pthread_t thread, int policy, const struct sched_param *param);
+int pthread_getschedparam(pthread_t thread, int *policy, struct sched_param *param);
+
+/**
+ * Moves a thread to a CPU of the set: to none if it is on one, else to the lowest that its domain
+ * may use. It runs there alone, whatever else is in the set. `EINVAL`: there is no such CPU, or
+ * `size` is not that of the set. `ESRCH`; `EPERM`: it is the first thread, as in `sched.h`.
+ */
+int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *set);
+/** The CPU that a thread runs on, alone in its set. `ESRCH`, `EINVAL`. */
+int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *set);
 
 /** Kinds of mutexes. An owner that locks a normal one again waits for ever. */
 enum {
@@ -96,6 +184,9 @@ int pthread_mutex_lock(pthread_mutex_t *mutex);
 int pthread_mutex_trylock(pthread_mutex_t *mutex);
 /** `ETIMEDOUT`, `EINVAL` (no such instant), and those of `pthread_mutex_lock`. */
 int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until);
+/** The same by a clock, of which there is one. `EINVAL`: there is no such clock. */
+int pthread_mutex_clocklock(
+    pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until);
 /** `EPERM`: the caller does not own it. */
 int pthread_mutex_unlock(pthread_mutex_t *mutex);
 /** `EINVAL`: no owner has ended, or the caller does not own it. */
@@ -104,9 +195,9 @@ int pthread_mutex_consistent(pthread_mutex_t *mutex);
 int pthread_mutex_setprioceiling(pthread_mutex_t *mutex, int ceiling, int *old);
 int pthread_mutex_getprioceiling(const pthread_mutex_t *mutex, int *ceiling);
 
-/** What a condition is to be like: nothing can be chosen. */
+/** What a condition is to be like. */
 typedef struct {
-    uint8_t initialised;
+    uint8_t initialised, clock;
 } pthread_condattr_t;
 
 /** A condition. Its members are the library's. */
@@ -130,6 +221,9 @@ typedef struct giusto_cond {
 
 int pthread_condattr_init(pthread_condattr_t *attr);
 int pthread_condattr_destroy(pthread_condattr_t *attr);
+/** By which clock deadlines are meant, which makes no difference. `EINVAL`: there is none such. */
+int pthread_condattr_setclock(pthread_condattr_t *attr, clockid_t clock);
+int pthread_condattr_getclock(const pthread_condattr_t *attr, clockid_t *clock);
 
 /** `attr` may be null. */
 int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attr);
@@ -146,6 +240,9 @@ int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex);
 /** `ETIMEDOUT`, `EINVAL` (no such instant), and those of `pthread_cond_wait`, with the mutex so. */
 int pthread_cond_timedwait(
     pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *until);
+/** The same by a clock, of which there is one. `EINVAL`: there is no such clock. */
+int pthread_cond_clockwait(
+    pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until);
 /** Wakes the thread that has waited longest. The caller need not own the mutex. */
 int pthread_cond_signal(pthread_cond_t *cond);
 /** Wakes all, in a time that does not depend on how many there are. */

@@ -7,8 +7,8 @@
  * their number. Null means that there is no room, or that 0 bytes were asked for.
  *
  * A block that is freed twice, that `malloc` has not returned, or behind whose end, rounded up to
- * 16 bytes, was written is a panic when it is freed or resized; so is a call while another thread
- * is in one: threads that share the heap need a lock.
+ * 16 bytes, was written is a panic when it is freed or resized. Threads share the heap: while one
+ * is in a function, others wait, and it has the highest of their priorities.
  */
 #ifndef GIUSTO_STDLIB_H
 #define GIUSTO_STDLIB_H

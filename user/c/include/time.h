@@ -1,5 +1,7 @@
 /**
- * Instants, as functions of `pthread.h` take them. The only clock counts from boot.
+ * Clocks, and sleeping. There is one clock, which counts from boot; it has two names, since nothing
+ * tells the time of day: `CLOCK_REALTIME` shows the time since 1970 of a machine that was started
+ * then.
  */
 #ifndef GIUSTO_TIME_H
 #define GIUSTO_TIME_H
@@ -22,11 +24,26 @@ struct timespec {
 /** Names of clocks. */
 typedef int clockid_t;
 
-/** The clock that counts from boot. */
+/** The clock, by both names. */
+#define CLOCK_REALTIME 0
 #define CLOCK_MONOTONIC 1
 
-/** What a clock shows: 0, or `EINVAL` for one that there is not. */
+/** A flag of `clock_nanosleep`: until an instant. */
+#define TIMER_ABSTIME 1
+
+/** What a clock shows. -1 and `EINVAL`: there is no such clock. */
 int clock_gettime(clockid_t clock, struct timespec *now);
+/** The time from one value of a clock to the next. -1 and `EINVAL`: there is no such clock. */
+int clock_getres(clockid_t clock, struct timespec *resolution);
+
+/**
+ * Waits until an instant, with `TIMER_ABSTIME`, or for some time. Nothing interrupts that, so
+ * `*rest` is never written. Returns `EINVAL`: there is no such clock, instant or span.
+ */
+int clock_nanosleep(
+    clockid_t clock, int flags, const struct timespec *request, struct timespec *rest);
+/** Waits for some time. -1 and `EINVAL`: there is no such span. */
+int nanosleep(const struct timespec *request, struct timespec *rest);
 
 #ifdef __cplusplus
 }

@@ -86,6 +86,12 @@ int pthread_cond_timedwait(
     return giusto_limit_of(until, &limit) ? wait(cond, mutex, limit) : EINVAL;
 }
 
+int pthread_cond_clockwait(
+    pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until)
+{
+    return giusto_is_clock(clock) ? pthread_cond_timedwait(cond, mutex, until) : EINVAL;
+}
+
 static int wake(pthread_cond_t *cond, bool all)
 {
     if (__atomic_load_n(&cond->waiting, __ATOMIC_ACQUIRE) == 0)
@@ -136,7 +142,23 @@ int pthread_cond_destroy(pthread_cond_t *cond)
 
 int pthread_condattr_init(pthread_condattr_t *attr)
 {
-    attr->initialised = 1;
+    *attr = (pthread_condattr_t){1, CLOCK_REALTIME};
+    return 0;
+}
+
+int pthread_condattr_setclock(pthread_condattr_t *attr, clockid_t clock)
+{
+    if (!attr->initialised || !giusto_is_clock(clock))
+        return EINVAL;
+    attr->clock = (uint8_t)clock;
+    return 0;
+}
+
+int pthread_condattr_getclock(const pthread_condattr_t *attr, clockid_t *clock)
+{
+    if (!attr->initialised)
+        return EINVAL;
+    *clock = attr->clock;
     return 0;
 }
 

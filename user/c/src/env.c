@@ -160,6 +160,13 @@ unsigned giusto_threads(void)
     return text == NULL ? 1 : (unsigned)number(text, 10, &text);
 }
 
+uint64_t giusto_first_priority(void)
+{
+    size_t length;
+    const char *text = find("priority", "", &length);
+    return text == NULL ? 0 : number(text, 10, &text);
+}
+
 /* A row of stacks or buffers, of which thread `n` has one. */
 static void row(const char *name, unsigned n, uint64_t values[2])
 {

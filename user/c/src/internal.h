@@ -18,6 +18,13 @@ void giusto_find_row(void);
 /* A further thread is to run on stack `n`, which another one may have had. */
 void giusto_forget(unsigned n);
 
+/* `giusto_start_thread` without letting the thread run. */
+giusto_status giusto_prepare_thread(
+    unsigned n, giusto_slot slot, uint64_t priority, void (*work)(uint64_t), uint64_t argument);
+
+/* The priority that the manifest gives the first thread. */
+uint64_t giusto_first_priority(void);
+
 /* Ends the thread. */
 __attribute__((noreturn)) void giusto_wait_for_ever(void);
 

@@ -6,7 +6,9 @@
  * header that was written over is noticed. Neighbours that are free become one block when a search
  * passes them.
  */
+#include <errno.h>
 #include <giusto/panic.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -24,8 +26,11 @@ _Static_assert(UNIT == 16, "blocks are aligned as the heap is");
 /* Marks of used and of free blocks, before the address and size are mixed in. */
 static const uint64_t USED = UINT64_C(0x5553454455534544), FREE = UINT64_C(0x4652454546524545);
 
-/* Whether a thread is in here, and whether the heap is one free block at least. */
-static bool busy, ready;
+/* Whether the heap is one free block at least. */
+static bool ready;
+
+/* The heap is one thread's at a time, which has the priority of those that wait for it. */
+static pthread_mutex_t mutex = {.protocol = PTHREAD_PRIO_INHERIT};
 
 static uint64_t mark(const struct header *block, uint64_t kind)
 {
@@ -61,8 +66,10 @@ static struct header *next(struct header *block)
 
 static void enter(void)
 {
-    if (__atomic_exchange_n(&busy, true, __ATOMIC_ACQUIRE))
-        giusto_panic("two threads use the heap at the same time");
+    int error = pthread_mutex_lock(&mutex);
+    if (error != 0)
+        giusto_panic(error == EOWNERDEAD ? "a thread has ended that was changing the heap"
+                                         : "the heap's mutex was written over");
     if (!ready) {
         ready = true;
         if (giusto_heap_size >= UNIT)
@@ -72,7 +79,7 @@ static void enter(void)
 
 static void leave(void)
 {
-    __atomic_store_n(&busy, false, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&mutex);
 }
 
 /* Joins a free block with those behind it that are free. */

@@ -250,6 +250,12 @@ int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until
     return giusto_limit_of(until, &limit) ? lock_slowly(mutex, limit) : EINVAL;
 }
 
+int pthread_mutex_clocklock(
+    pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until)
+{
+    return giusto_is_clock(clock) ? pthread_mutex_timedlock(mutex, until) : EINVAL;
+}
+
 int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     uint32_t id = giusto_kept_id();

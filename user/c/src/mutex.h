@@ -5,6 +5,12 @@
 #include <giusto/futex.h>
 #include <pthread.h>
 
+/* Whether there is such a clock. */
+bool giusto_is_clock(clockid_t clock);
+
+/* 0; or -1, and the number of the error is the calling thread's. */
+int giusto_failed(int error);
+
 /* The instant as a limit; false: there is no such instant. */
 bool giusto_limit_of(const struct timespec *until, struct giusto_limit *limit);
 

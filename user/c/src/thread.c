@@ -16,7 +16,7 @@ __attribute__((noreturn)) static void begin(const struct task *task)
     giusto_wait_for_ever();
 }
 
-giusto_status giusto_start_thread(
+giusto_status giusto_prepare_thread(
     unsigned n, giusto_slot slot, uint64_t priority, void (*work)(uint64_t), uint64_t argument)
 {
     if (n == 0)
@@ -38,7 +38,13 @@ giusto_status giusto_start_thread(
     uint64_t mask = GIUSTO_EXCHANGE_INSTRUCTION | GIUSTO_EXCHANGE_STACK | GIUSTO_EXCHANGE_ARGUMENT;
     struct giusto_arguments set = {
         {slot, (uint64_t)(uintptr_t)begin, return_at, task_at, 0, mask}, {0}};
-    status = giusto_noted(giusto_syscall(GIUSTO_CALL_THREAD_EXCHANGE, set),
+    return giusto_noted(giusto_syscall(GIUSTO_CALL_THREAD_EXCHANGE, set),
         GIUSTO_CALL_THREAD_EXCHANGE, slot, 0, 0);
+}
+
+giusto_status giusto_start_thread(
+    unsigned n, giusto_slot slot, uint64_t priority, void (*work)(uint64_t), uint64_t argument)
+{
+    giusto_status status = giusto_prepare_thread(n, slot, priority, work, argument);
     return status != 0 ? status : giusto_resume(slot);
 }

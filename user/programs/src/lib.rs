@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 pub mod adaptive;
 pub mod allocations;
+pub mod answers;
 pub mod busy;
 pub mod chatter;
 pub mod confined;

@@ -17,11 +17,14 @@
 //! | [`RwLock`] | 7 and what it protects | one writer or any number of readers |
 //! | [`Barrier`] | 5 | waiting until all have come |
 //! | [`Queue`] | 7 and one for each place | values from thread to thread, in order |
+//! | [`InheritQueue`] | 12 and its places | the same of a type, with helpers that inherit |
+//! | [`InheritCalls`] | [so many](InheritCalls::words) | calls, whose server inherits |
 //!
 //! Locking a free mutex, and unlocking one that no thread waits for, is one compare-and-swap. A
 //! waiting thread is handed the mutex by the one that unlocks it, in the order of arrival; so a
 //! mutex is never taken past a thread that waits. The owner of an [`InheritMutex`]
-//! and the helpers of an [`InheritCondition`] alone inherit priorities.
+//! and the helpers of an [`InheritCondition`] alone inherit priorities, and so what is built of
+//! these.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -31,22 +34,28 @@ mod condvar;
 mod futex;
 mod identity;
 mod inherit;
+mod inherit_calls;
 mod inherit_condition;
+mod inherit_queue;
 mod mutex;
 mod queue;
 mod recursive;
 mod rwlock;
 mod semaphore;
+mod value;
 
 pub use barrier::Barrier;
 pub use ceiling::{CeilingGuard, CeilingMutex, Ceilings};
 pub use condvar::Condvar;
 pub use identity::ThreadId;
 pub use inherit::{InheritGuard, InheritMutex};
+pub use inherit_calls::{InheritCalls, Server};
 pub use inherit_condition::{HelperId, InheritCondition};
+pub use inherit_queue::{InheritQueue, Receiver, Sender};
 pub use mutex::{Guard, Mutex};
 pub use queue::Queue;
 pub use recursive::{RecursiveGuard, RecursiveMutex};
 pub use rt::futex::Scope;
 pub use rwlock::{ReadGuard, RwLock, WriteGuard};
 pub use semaphore::Semaphore;
+pub use value::Value;

@@ -74,6 +74,17 @@ pub fn where_it_is<P: Port>(
     }
 }
 
+/// [`id`] for calls that are seldom made: all of them share its code.
+#[inline(never)]
+pub fn id_told<P: Port>(
+    kernel: &Kernel<P>,
+    scope: Scope,
+    domain: Ref<Domain<P>>,
+    number: u32,
+) -> u32 {
+    id(kernel, scope, domain, number)
+}
+
 /// The id with this number in a scope of `domain`.
 pub fn id<P: Port>(kernel: &Kernel<P>, scope: Scope, domain: Ref<Domain<P>>, number: u32) -> u32 {
     hidden(key_of(kernel, scope, domain), number)

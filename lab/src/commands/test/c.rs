@@ -22,14 +22,14 @@ use std::process::Command;
 use std::time::Duration;
 
 /// The compilers; the second knows C++ too.
-const COMPILERS: [&str; 2] = ["cc", CLANG];
+pub(super) const COMPILERS: [&str; 2] = ["cc", CLANG];
 const CLANG: &str = "clang";
 /// Where the programs are, from the root of the work tree.
 const FOLDER: &str = "tests/c";
 /// After which a program has not ended.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// What the library and all programs are to be compiled with without a word.
-const STRICT: [&str; 5] = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"];
+pub(super) const STRICT: [&str; 5] = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 /// Sources of the library that are compared with the host's.
 const COMPARED: [&str; 4] = ["string.c", "format.c", "snprintf.c", "malloc.c"];
 /// The programs, each with its sources and how far it is optimised.
@@ -90,7 +90,7 @@ pub fn jobs() -> Vec<Job> {
 }
 
 /// The path of a file of the tests.
-fn path(name: &str) -> PathBuf {
+pub(super) fn path(name: &str) -> PathBuf {
     workspace::root().join(FOLDER).join(name)
 }
 
@@ -232,7 +232,7 @@ fn headers(compiler: &Compiler) -> Result<()> {
 }
 
 /// Boots a system of the tests, whose programs are in a folder, with an argument set.
-fn run(
+pub(super) fn run(
     folder: &Path,
     manifest: &str,
     machine: &'static dyn Machine,
@@ -266,7 +266,7 @@ fn held(outcome: &Outcome) -> Result<()> {
 }
 
 /// Runs a program that must say nothing on standard error, and end well.
-fn done(command: &mut Command) -> Result<()> {
+pub(super) fn done(command: &mut Command) -> Result<()> {
     let name = command.get_program().to_string_lossy().into_owned();
     let said = command.output().with_context(|| format!("cannot run {name}"))?;
     let errors = String::from_utf8_lossy(&said.stderr);

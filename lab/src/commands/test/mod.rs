@@ -29,6 +29,7 @@ mod native;
 mod outside;
 mod patch;
 mod places;
+mod posix;
 mod process;
 mod runner;
 mod sampling;
@@ -178,6 +179,7 @@ fn list(choice: &Choice) -> Result<Vec<Job>> {
     jobs.extend(outside::own()?);
     jobs.extend(endings::jobs());
     jobs.extend(c::jobs());
+    jobs.extend(posix::jobs());
     jobs.extend(supervised::jobs());
     jobs.extend(debugging::jobs());
     jobs.extend(task_sets::jobs());

@@ -112,7 +112,10 @@ enum giusto_call {
     GIUSTO_CALL_THREAD_SUSPEND = 45,
     /** Sets the priority of the thread in slot `a0` to `a1`. */
     GIUSTO_CALL_THREAD_PRIORITY = 46,
-    /** The state of the thread in slot `a0`. */
+    /**
+     * The state of the thread in slot `a0`; its own priority, and in the high half the id that it
+     * has in [futexes](crate::futex) of the domain that it is in, if that is the caller's, else 0.
+     */
     GIUSTO_CALL_THREAD_INSPECT = 47,
     /**
      * Makes the thread in slot `a0` run on CPU `a1` from now on, which its domain and the caller's
@@ -344,7 +347,10 @@ enum giusto_fact {
     GIUSTO_FACT_KERNEL_NAME = 0,
     /** Frequency of the cycle counter that programs read, in Hz, and its value at the instant 0. */
     GIUSTO_FACT_COUNTER_HZ = 1,
-    /** The scheduling tick and a thread's time slice, in nanoseconds. */
+    /**
+     * The scheduling tick and a thread's time slice, in nanoseconds; that is `NO_SLICE` ticks where
+     * threads do not take turns.
+     */
     GIUSTO_FACT_TICK = 2,
     /**
      * Bytes of kernel text, and instructions or cycles from kernel entry to the first user
@@ -844,6 +850,12 @@ enum giusto_server {
 
 /** Words of a `Table::Block`. */
 #define GIUSTO_BLOCK_WORDS 16
+
+/**
+ * Ticks of a time slice that a thread does not come to the end of, to speak of: in a system with it
+ * threads of one priority do not take turns.
+ */
+#define GIUSTO_NO_SLICE UINT32_C(0xffffffff)
 
 /** Execute the faulting instruction again. */
 #define GIUSTO_FAULT_RETRY 0

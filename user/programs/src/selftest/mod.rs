@@ -24,6 +24,7 @@ mod mutexes;
 mod nested;
 mod partner;
 mod pointers;
+mod queues;
 mod reaching;
 mod rearming;
 #[cfg(target_os = "none")]
@@ -70,6 +71,7 @@ const SUBJECTS: &[(&str, Checks)] = &[
     ("given-up", given_up::CHECKS),
     ("inherit", inherit::CHECKS),
     ("serving", serving::CHECKS),
+    ("queues", queues::CHECKS),
     ("mutexes", mutexes::CHECKS),
     #[cfg(target_os = "none")]
     ("locks", locks::CHECKS),

@@ -1,0 +1,50 @@
+//! Programs in C that use POSIX: threads, policies, clocks and message queues, by each compiler, in
+//! a system with time slices and in one without.
+
+use super::builds::Builds;
+use super::c::{self, COMPILERS, STRICT};
+use super::configuration::Configuration;
+use super::findings::Findings;
+use super::job::Job;
+use super::suites;
+use crate::cli::Group;
+use crate::image::c::Compiler;
+use crate::machine::EMULATOR;
+use crate::scratch::Scratch;
+use anyhow::Result;
+
+/// The program, and its sources.
+const PROGRAM: &str = "posix.elf";
+const SOURCES: [&str; 5] =
+    ["posix.c", "posix_threads.c", "posix_policies.c", "posix_clocks.c", "posix_queues.c"];
+/// The systems, each with the file of its manifest.
+const SYSTEMS: [(&str, &str); 2] = [("c-posix", "posix.toml"), ("c-posix-fifo", "posix-fifo.toml")];
+
+/// CPUs of both.
+const CPUS: u32 = 2;
+
+/// A job for each compiler.
+pub fn jobs() -> Vec<Job> {
+    let of = |name: &'static str| {
+        let job = Job::new(Group::Target, format!("POSIX in C, by {name}"), move |findings| {
+            runs(name, findings)
+        });
+        job.builds(Builds::Image(EMULATOR.name(), None)).seconds(4.0)
+    };
+    COMPILERS.map(of).into()
+}
+
+fn runs(name: &'static str, findings: &mut Findings) -> Result<()> {
+    let compiler = Compiler::find(name)?;
+    let place = Scratch::new()?;
+    let mut compile = compiler.command();
+    compile.args(STRICT).args(["-g", "-O2"]).args(compiler.compile_flags()?);
+    compile.args(SOURCES.map(c::path)).args(compiler.link_flags()?);
+    c::done(compile.arg("-o").arg(place.path().join(PROGRAM)))?;
+    for (system, manifest) in SYSTEMS {
+        let (_, _, outcome) = c::run(place.path(), manifest, EMULATOR, None)?;
+        let one = Configuration { cpus: CPUS, ..Configuration::plain(EMULATOR, system) };
+        suites::judge(findings, &one, &outcome);
+    }
+    Ok(())
+}

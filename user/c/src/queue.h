@@ -1,0 +1,53 @@
+/* Bounded queues of messages with priorities, whose threads help each other (S2G-07). */
+#ifndef GIUSTO_QUEUE_H
+#define GIUSTO_QUEUE_H
+
+#include <mqueue.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+/* A message that waits, or a place for one. */
+struct giusto_link {
+    uint32_t next;
+    size_t length;
+};
+
+/* A queue. `mqueue.c` has the members from `next` on, the others its mutex protects. */
+struct giusto_queue {
+    pthread_mutex_t mutex;
+    pthread_cond_t filled, emptied;
+    size_t most, size, count;
+    /* By priority, the first and the last message, and a bit where there is one. */
+    uint32_t first[MQ_PRIO_MAX], last[MQ_PRIO_MAX], there;
+    /* The first place without a message; the places, of which 0 is none, and their bytes. */
+    uint32_t free;
+    struct giusto_link *links;
+    unsigned char *bytes;
+    struct giusto_queue *next;
+    unsigned opened;
+    bool named;
+    char name[GIUSTO_MQ_NAME_MAX + 1];
+};
+
+/* How long to wait: not at all, or until an instant, or as long as it takes if that is null. */
+struct giusto_patience {
+    bool none;
+    const struct timespec *until;
+};
+
+/* A queue for so many messages of so many bytes; null: there is no room. */
+struct giusto_queue *giusto_queue_new(size_t most, size_t size);
+
+/* The calling thread sends, or receives, from now on. */
+int giusto_queue_join(struct giusto_queue *queue, bool sends);
+
+/* Numbers of errno.h. */
+int giusto_queue_send(struct giusto_queue *queue, const void *message, size_t length,
+    unsigned priority, struct giusto_patience patience);
+int giusto_queue_receive(struct giusto_queue *queue, void *message, size_t *length,
+    unsigned *priority, struct giusto_patience patience);
+
+/* How many messages there are. */
+int giusto_queue_count(struct giusto_queue *queue, size_t *count);
+
+#endif
