@@ -185,7 +185,7 @@ fn example(key: &str) -> String {
     // Positions and names in lists: `domain.server.maps[0].rights` ends like `maps.rights`.
     let key = key.replace(['[', ']'], "").replace(|char: char| char.is_ascii_digit(), "");
     let found = EXAMPLES.iter().find(|(end, _)| key == *end || key.ends_with(&format!(".{end}")));
-    found.map_or("see docs/boot-and-manifest.md".into(), |(_, line)| format!("write `{line}`"))
+    found.map_or("see docs/manifest.md".into(), |(_, line)| format!("write `{line}`"))
 }
 
 /// What is wrong with a manifest, where, and how to mend it.

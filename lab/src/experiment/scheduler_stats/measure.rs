@@ -36,7 +36,7 @@ pub fn emulated(setup: &Emulated, kernel: &str) -> Result<Measured> {
     Ok(measured)
 }
 
-/// How equal equals are under a kernel, in millionths: as docs/statistics.md says.
+/// How equal equals are under a kernel, in millionths: as docs/results/loads.md says.
 fn of_equals(kernel: &str) -> [u64; 2] {
     match kernel {
         "strict-eager" | TREE => [990_000, 1_000_000],
