@@ -16,7 +16,8 @@ use crate::elf::Image;
 use crate::inventory::Inventory;
 use crate::layout::{Area, Contents, ENVIRONMENT, STACKS, buffer};
 use crate::problem::{Problem, Problems, quote};
-use crate::system::{Domain, Monitor, Reaction, System, Target};
+use crate::system::{Domain, Monitor, Reaction, System};
+use crate::target::Target;
 
 const WORD: usize = size_of::<u64>();
 

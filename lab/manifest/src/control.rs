@@ -7,7 +7,8 @@ use abi::{PRIORITIES, Rights, control};
 use crate::TREE;
 use crate::problem::{Problem, Span};
 use crate::schema::{Manifest, Number};
-use crate::system::{Capability, Domain, Map, Origin, Reaction, Reservation, System, Target};
+use crate::system::{Capability, Domain, Map, Origin, Reaction, Reservation, System};
+use crate::target::Target;
 use crate::units::spell_duration;
 use crate::values::Values;
 

@@ -9,7 +9,8 @@ use toml::{Spanned, Value};
 use crate::problem::{Problem, Span, quote};
 use crate::program;
 use crate::schema::{self, Manifest, Word};
-use crate::system::{Memory, Origin, System, Target};
+use crate::system::{Memory, Origin, System};
+use crate::target::Target;
 use crate::values::Values;
 
 /// The plant that devices have that need none.

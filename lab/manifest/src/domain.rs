@@ -12,7 +12,8 @@ use crate::schema;
 use crate::sharing;
 use crate::suggest::{hint, list};
 use crate::supervised;
-use crate::system::{Capability, Domain, FaultHandler, Map, Target};
+use crate::system::{Capability, Domain, FaultHandler, Map};
+use crate::target::Target;
 use crate::units::spell_size;
 use crate::values::{LONGEST_NAME, MOST_OBJECTS, Values, repeated};
 

@@ -10,7 +10,8 @@ use crate::layout::{Area, Contents, ENVIRONMENT, STACKS, areas, buffer, tables};
 use crate::owned;
 use crate::problem::{Problem, quote};
 use crate::supervisor::{cap_name, image_name, leaf_name, map_name, told_name};
-use crate::system::{Capability, Domain, System, Target};
+use crate::system::{Capability, Domain, System};
+use crate::target::Target;
 
 /// Pages that one mapping has at most, and a memory object that is made at run time.
 const MOST_PAGES: u64 = 512;

@@ -29,6 +29,7 @@ mod summary;
 mod supervised;
 mod supervisor;
 mod system;
+mod target;
 pub mod units;
 mod urgency;
 mod values;
@@ -47,9 +48,10 @@ pub use summary::spell_curve;
 pub use supervisor::JOURNAL;
 pub use system::{
     Capability, Domain, Endpoint, FaultHandler, Interrupt, Load, Map, Memory, Mutex, Notification,
-    Origin, Overheads, Protocol, Reaction, Reservation, Restart, Section, Shared, System, Target,
-    Task, Timer, Trace,
+    Origin, Overheads, Protocol, Reaction, Reservation, Restart, Section, Shared, System, Task,
+    Timer, Trace,
 };
+pub use target::Target;
 pub use units::{spell_duration, spell_part, spell_part_up, spell_percent, spell_size};
 
 /// What may guard a kernel, as a manifest names it.

@@ -3,7 +3,8 @@
 use abi::Rights;
 use abi::supervision::MOST_CHILDREN;
 
-use crate::system::{Capability, Domain, System, Target};
+use crate::system::{Capability, Domain, System};
+use crate::target::Target;
 
 /// The supervised domains that alone hold an object, a bit each.
 type Holders = u32;

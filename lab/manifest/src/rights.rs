@@ -2,7 +2,7 @@
 
 use abi::{Kind, Rights};
 
-use crate::system::Target;
+use crate::target::Target;
 
 /// The rights that capabilities to a kind of object can have, with their names.
 pub fn rights_of(kind: Kind) -> Vec<(&'static str, Rights)> {

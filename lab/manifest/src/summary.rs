@@ -10,7 +10,8 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use crate::devices::Devices;
 use crate::rights::{spell_mapping, spell_rights};
-use crate::system::{Capability, Interrupt, System, Target};
+use crate::system::{Capability, Interrupt, System};
+use crate::target::Target;
 use crate::units::{spell_duration, spell_size};
 
 impl System {

@@ -13,8 +13,8 @@ use crate::problem::{Problem, Span};
 use crate::schema::Manifest;
 use crate::system::{
     Capability, Domain, Endpoint, Map, Memory, Monitor, Notification, Origin, Reaction, System,
-    Target,
 };
+use crate::target::Target;
 use crate::units::spell_duration;
 use crate::values::Values;
 

@@ -12,7 +12,8 @@ use super::promised::{Class, within};
 use super::{drafts, span_of};
 use crate::problem::{Problem, quote};
 use crate::schema::Manifest;
-use crate::system::{Capability, Domain, Reservation, System, Target};
+use crate::system::{Capability, Domain, Reservation, System};
+use crate::target::Target;
 use crate::values::Values;
 
 /// What would keep budgets from following demand, or others from theirs.

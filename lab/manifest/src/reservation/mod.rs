@@ -20,7 +20,8 @@ use toml::Spanned;
 
 use crate::problem::{Problem, Span};
 use crate::schema::{self, Manifest, Word, WordOr};
-use crate::system::{Reservation, System, Target};
+use crate::system::{Reservation, System};
+use crate::target::Target;
 use crate::values::Values;
 
 /// A reservation as the manifest gives it.

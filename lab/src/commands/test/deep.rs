@@ -211,7 +211,8 @@ mod tests {
     /// The page's table: how many runs, sets of tasks and steps, and which figures.
     #[test]
     fn the_page_says_what_deep_runs_are() {
-        let page = fs_err::read_to_string(workspace::root().join("docs/testing.md")).unwrap();
+        const PAGE: &str = "docs/internals/testing.md";
+        let page = fs_err::read_to_string(workspace::root().join(PAGE)).unwrap();
         let asked = cli::Test { deep: true, only: vec![Group::Target], ..cli::Test::default() };
         let jobs = list(&Choice::new(&asked)).unwrap();
         let deep = jobs.iter().filter(|job| job.group == Group::Target && job.class == Class::Deep);
@@ -230,7 +231,7 @@ mod tests {
         let figures = golden::DEEP.map(|name| format!("`{name}`"));
         let figures = figures.iter().chain(&said).map(String::as_str);
         for said in figures.chain(steps.map(|it| it.1)) {
-            assert!(page.contains(said), "docs/testing.md lacks {said}");
+            assert!(page.contains(said), "{PAGE} lacks {said}");
         }
     }
 }
