@@ -439,7 +439,7 @@ mod tests {
     /// In which of so many places an interrupt is injected.
     fn injected(chaotic: Range<u64>) -> Vec<bool> {
         let options = Options { chaos: 3, chaotic, ..Options::default() };
-        let hardware = Hardware::new(&options, 1, &[], None);
+        let hardware = Hardware::new(&options, 1, &[], None, None);
         let place = |_| {
             hardware.disturb();
             hardware.here().spurious.take()
