@@ -10,7 +10,7 @@ use crate::commands::lab;
 use crate::commands::test::findings::{Findings, nothing_of};
 use crate::commands::test::job::{Class, Job};
 use crate::scoreboard::Recorded;
-use crate::tidy::links;
+use crate::tidy::{self, links};
 use crate::workspace;
 use anyhow::{Result, anyhow};
 use clap::Parser;
@@ -122,9 +122,10 @@ fn said(findings: &mut Findings, page: &Page, others: &[String]) -> Result<()> {
 }
 
 /// Whether the figures in a page's sentences are of today: design notes tell what was measured when
-/// something was decided, also of what was not taken.
+/// something was decided, also of what was not taken; and the page of all commands is made of texts
+/// that have settings alone.
 fn has_figures(page: &Page) -> bool {
-    !page.name.starts_with(DESIGN)
+    !page.name.starts_with(DESIGN) && page.name != tidy::commands::PATH
 }
 
 fn records() -> Result<Records> {
