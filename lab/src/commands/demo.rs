@@ -38,7 +38,7 @@ next: ./giusto run shell                 a small shell on the kernel
       ./giusto trace hello --timeline    the whole timeline, with what it means
       ./giusto lab claims                the papers' claims with their verdicts
       ./giusto lab run --all             every experiment
-      docs/README.md                     a page for each mechanism";
+      docs/README.md                     the manual: what to read first";
 
 /// The steps so far, with how long each took.
 #[derive(Default)]
