@@ -7,7 +7,8 @@
  * message, and stays one until it ends. There are four of each kind at most
  * (`GIUSTO_COND_HELPERS`); a fifth sends and receives all the same, is lent nothing, and spends up
  * to four system calls more on each message. Of threads that wait, the one with the highest
- * priority goes first.
+ * priority goes first. If one that was woken is destroyed before it goes on, the next thread that
+ * sends or receives wakes another one; until then that one waits.
  *
  * Sending and receiving take a time that does not depend on how many messages there are, but for
  * copying the message.

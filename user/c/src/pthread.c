@@ -14,9 +14,12 @@ static struct giusto_thread records[GIUSTO_KEPT];
 static bool ready;
 static unsigned alive = 1;
 
-/* Who owns the records has the priority of those that wait for them. */
+/*
+ * Who owns the records has the priority of those that wait for them. The condition is of the kind
+ * that has helpers, though it has none: it then has no mutex of its own, which does not inherit.
+ */
 static pthread_mutex_t mutex = {.protocol = PTHREAD_PRIO_INHERIT};
-static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t ended = {.helped = 1};
 
 void giusto_cpus(uint64_t cpus[2])
 {
@@ -168,6 +171,11 @@ int pthread_create(
 {
     if (attr != NULL && !attr->initialised)
         return EINVAL;
+    /*
+     * The id is written before the thread runs, where the records are owned: a bad pointer faults
+     * here already, where they are not.
+     */
+    *thread = 0;
     giusto_enter_records();
     int error = create(thread, attr, work, argument);
     giusto_leave_records();
@@ -209,15 +217,17 @@ int pthread_join(pthread_t thread, void **value)
     giusto_enter_records();
     struct giusto_thread *joined = giusto_record(thread);
     int error = check(joined);
+    void *result = NULL;
     if (error == 0) {
         joined->awaited = true;
         while (joined->life != ENDED)
             pthread_cond_wait(&ended, &mutex);
-        if (value != NULL)
-            *value = joined->value;
+        result = joined->value;
         bury((unsigned)(joined - records));
     }
     giusto_leave_records();
+    if (error == 0 && value != NULL)
+        *value = result;
     return error;
 }
 

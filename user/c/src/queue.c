@@ -97,12 +97,16 @@ static unsigned char *bytes_of(const struct giusto_queue *queue, uint32_t place)
     return queue->bytes + (place - 1) * queue->size;
 }
 
-/* Lets one thread go on, and gives the queue up. */
-static int leave(struct giusto_queue *queue, pthread_cond_t *cond)
+/*
+ * Lets threads go on, and gives the queue up: one that waits for a message if there are any, and
+ * one that waits for room. A thread that was woken for another one may have ended.
+ */
+static int leave(struct giusto_queue *queue)
 {
-    int error = pthread_cond_signal(cond);
+    int filled = queue->count > 0 ? pthread_cond_signal(&queue->filled) : 0;
+    int emptied = queue->count < queue->most ? pthread_cond_signal(&queue->emptied) : 0;
     int left = pthread_mutex_unlock(&queue->mutex);
-    return error != 0 ? error : left;
+    return filled != 0 ? filled : emptied != 0 ? emptied : left;
 }
 
 int giusto_queue_send(struct giusto_queue *queue, const void *message, size_t length,
@@ -126,7 +130,7 @@ int giusto_queue_send(struct giusto_queue *queue, const void *message, size_t le
     queue->last[priority] = place;
     queue->there |= bit;
     queue->count++;
-    return leave(queue, &queue->filled);
+    return leave(queue);
 }
 
 int giusto_queue_receive(struct giusto_queue *queue, void *message, size_t *length,
@@ -150,7 +154,7 @@ int giusto_queue_receive(struct giusto_queue *queue, void *message, size_t *leng
     queue->count--;
     if (priority != NULL)
         *priority = highest;
-    return leave(queue, &queue->emptied);
+    return leave(queue);
 }
 
 int giusto_queue_count(struct giusto_queue *queue, size_t *count)

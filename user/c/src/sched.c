@@ -87,12 +87,15 @@ int pthread_getschedparam(pthread_t thread, int *policy, struct sched_param *par
 {
     giusto_enter_records();
     const struct giusto_thread *asked = giusto_record(thread);
-    if (asked != NULL) {
-        *policy = asked->policy;
-        param->sched_priority = asked->priority;
-    }
+    struct giusto_thread found = {0};
+    if (asked != NULL)
+        found = *asked;
     giusto_leave_records();
-    return asked == NULL ? ESRCH : 0;
+    if (asked == NULL)
+        return ESRCH;
+    *policy = found.policy;
+    param->sched_priority = found.priority;
+    return 0;
 }
 
 /* Policy and level of the calling thread; false, and `errno` is set: it has no record. */
@@ -218,9 +221,11 @@ int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *set)
     bool calls = thread == pthread_self();
     giusto_enter_records();
     const struct giusto_thread *asked = giusto_record(thread);
-    CPU_ZERO(set);
+    cpu_set_t found;
+    CPU_ZERO(&found);
     if (asked != NULL)
-        CPU_SET(where(asked, calls), set);
+        CPU_SET(where(asked, calls), &found);
     giusto_leave_records();
+    *set = found;
     return asked == NULL ? ESRCH : 0;
 }

@@ -7,6 +7,9 @@ use rt::{Error, Wait, Words};
 /// Values of threads of one domain for threads of that domain, first in, first out, at most as many
 /// at once as there are places. A thread that waits for a value lends its priority to those that
 /// append, and one that waits for room to those that take.
+///
+/// If a thread that was woken ends before it owns the queue, the next thread that appends or takes
+/// wakes another one.
 pub struct InheritQueue<T> {
     mutex: InheritMutex,
     filled: InheritCondition,
@@ -98,8 +101,17 @@ impl<T: Value> InheritQueue<T> {
     ) -> Result<InheritGuard<'_>, Error> {
         let mut guard = self.enter(me)?;
         let so = |words: &Words| words.get(LENGTH) == length as u64;
-        changes.wait_while(&mut guard, wait, so)?;
-        self.is_whole(&guard)?;
+        while so(&guard) {
+            let ended = changes.wait_within(&mut guard, wait);
+            // The queue is owned again, perhaps behind an owner that has ended.
+            if let Ok(()) | Err(Error::Timeout | Error::Cancelled) = ended {
+                self.is_whole(&guard)?;
+                if !so(&guard) {
+                    break;
+                }
+            }
+            ended?;
+        }
         Ok(guard)
     }
 
@@ -129,6 +141,10 @@ impl<T: Value> Sender<'_, T> {
         value.store(queue.place(&guard, guard.get(FIRST) + length));
         guard.set(LENGTH, length + 1);
         queue.filled.notify_one(&guard)?;
+        // A thread that was woken for another place may have ended.
+        if length + 1 < queue.places as u64 {
+            queue.emptied.notify_one(&guard)?;
+        }
         guard.unlock()
     }
 
@@ -162,8 +178,13 @@ impl<T: Value> Receiver<'_, T> {
         let at = guard.get(FIRST);
         let value = T::load(queue.place(&guard, at));
         guard.set(FIRST, (at + 1) % queue.places as u64);
-        guard.set(LENGTH, guard.get(LENGTH) - 1);
+        let left = guard.get(LENGTH) - 1;
+        guard.set(LENGTH, left);
         queue.emptied.notify_one(&guard)?;
+        // A thread that was woken for another value may have ended.
+        if left > 0 {
+            queue.filled.notify_one(&guard)?;
+        }
         guard.unlock().map(|()| value)
     }
 

@@ -2,7 +2,7 @@
 
 use super::bench::*;
 use rt::{Env, Error, Slot, Wait, Words, cap, system, thread};
-use sync::{InheritCalls, InheritQueue, ThreadId};
+use sync::{InheritCalls, InheritQueue, ThreadId, Value};
 
 pub const CHECKS: Checks = &[
     ("values go through a queue in order, and in their type", in_order),
@@ -10,6 +10,7 @@ pub const CHECKS: Checks = &[
     ("who waits for a value lends to who appends one", lends_to_senders),
     ("who waits for room lends to who takes a value", lends_to_receivers),
     ("a queue has four senders", senders),
+    ("all that wait for a lost queue are told", lost),
     ("calls are answered", answered),
     ("a server has the priority of its client", lends_to_servers),
 ];
@@ -145,6 +146,63 @@ fn senders(bench: &Bench) -> Check {
     cap::destroy(last.slot)?;
     queue.sender(me)?.leave()?;
     Ok(())
+}
+
+/// A pair that is never stored whole.
+struct Endless;
+
+impl Value for Endless {
+    const WORDS: usize = Pair::WORDS;
+
+    fn store(self, _: Words) {
+        system::sleep(10_000 * MS);
+    }
+
+    fn load(_: Words) -> Endless {
+        Endless
+    }
+}
+
+/// Helper: owns the queue until it is destroyed.
+fn push_endlessly(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    let queue = InheritQueue::new(me.common.part(QUEUE.0, QUEUE.1));
+    if let Ok(sender) = queue.sender(ThreadId::current()) {
+        let _ = sender.push(Endless, Wait::NEVER);
+    }
+}
+
+/// Takes a value from a queue, and counts that the queue is lost.
+fn pop_lost(env: &Env, argument: u64, wait: Wait) {
+    let me = Me::new(env, argument);
+    let queue = queue(me.common);
+    if let Ok(receiver) = queue.receiver(ThreadId::current()) {
+        let told = receiver.pop(wait) == Err(Error::WrongState);
+        me.common.add(RAN, u64::from(told));
+    }
+}
+
+/// Helper: waits for a value for a while.
+fn pop_soon(env: &Env, argument: u64) {
+    pop_lost(env, argument, Wait::until(system::clock() + 4 * MS));
+}
+
+/// Helper: waits for a value.
+fn pop_ever(env: &Env, argument: u64) {
+    pop_lost(env, argument, Wait::NEVER);
+}
+
+fn lost(bench: &Bench) -> Check {
+    bench.helper(HIGH, pop_soon, Slot::NONE, Slot::NONE)?;
+    bench.helper(HIGH, pop_ever, Slot::NONE, Slot::NONE)?;
+    bench.settle();
+    let owner = bench.helper(HIGH, push_endlessly, Slot::NONE, Slot::NONE)?;
+    // The first one's limit passes, and it waits for the owner.
+    system::sleep(6 * MS);
+    expect(bench.common().get(RAN) == 0, "the queue is owned")?;
+    cap::destroy(owner.slot)?;
+    bench.settle();
+    expect(bench.common().get(RAN) == 2, "both are told that it is lost")
 }
 
 /// Helper: answers two questions, each after a while.
