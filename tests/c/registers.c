@@ -16,6 +16,8 @@ int main(void)
     /* A wire is measured as at the plant's last step. */
     giusto_sleep(1000000);
     failed += check("a pin is driven", pins[IN] == 1 && pins[OUT] == 1 && pins[DRIVEN] == 1);
+    __atomic_fetch_or(&pins[OUT], 2, __ATOMIC_RELAXED);
+    failed += check("an instruction that reads and writes does both", pins[OUT] == 3);
     uint64_t before = giusto_clock();
     gauge[CONTROL] = START;
     failed += check("a measurement takes time", gauge[STATUS] == BUSY);

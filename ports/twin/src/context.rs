@@ -64,7 +64,7 @@ pub struct Context {
     pub interrupted: Cell<bool>,
     /// The thread pointer.
     pub pointer: Cell<u64>,
-    /// It has called `work`.
+    /// It has called `work` since it came into the domain that it is in.
     pub worked: Cell<bool>,
 }
 
@@ -100,6 +100,7 @@ impl Context {
         kept.pointer.set(self.pointer.take());
         self.moved.set(true);
         self.trap.set(Trap::Start);
+        self.worked.set(false);
     }
 
     /// The thread is back in the coroutine that waits. Returns the one that it leaves, 0 if it had
@@ -111,6 +112,7 @@ impl Context {
         self.again.set(false);
         self.interrupted.set(false);
         self.trap.set(Trap::Call);
+        self.worked.set(false);
         self.fiber.replace(kept.fiber.take())
     }
 }
@@ -187,5 +189,20 @@ impl port::Context for Context {
 
     fn set_thread_pointer(&self, value: u64) {
         self.pointer.set(value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_is_noted_anew_in_each_domain_that_a_thread_comes_into() {
+        let (context, kept) = (Context::default(), Kept::default());
+        context.worked.set(true);
+        context.enter(&kept, (0, 0));
+        assert!(!context.worked.replace(true), "it has not worked there");
+        context.come_back(&kept);
+        assert!(!context.worked.get());
     }
 }

@@ -101,6 +101,7 @@ impl Fibers {
         let cpu = self.twin.here();
         cpu.yielder.set(fiber.yielder);
         cpu.vector.set(fiber.vector);
+        cpu.patience.set(0);
         if fiber.refused.is_none() {
             hosted::exchange_left(&mut fiber.left);
             signals::set_running(Some(fiber.way_out));

@@ -105,3 +105,6 @@ impl Hardware {
         window.open(self.running.get(), self.here().root.get());
     }
 }
+
+#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+mod tests;

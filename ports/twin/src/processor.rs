@@ -63,7 +63,8 @@ pub struct Processor {
     pub vector: Cell<u64>,
     /// The thread pointer of the running thread.
     pub pointer: Cell<u64>,
-    /// Accesses and counter reads since time last passed.
+    /// Accesses and counter reads, or units of the host's time, since the running thread went on or
+    /// computed.
     pub patience: Cell<u32>,
     /// Whether the running thread has called `work` since it went on.
     pub worked: Cell<bool>,

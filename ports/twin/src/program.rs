@@ -41,7 +41,6 @@ impl Hardware {
     /// Leaves the running coroutine until its thread goes on.
     pub fn stop(&self, trap: Trap) {
         let me = self.here();
-        me.patience.set(0);
         me.trap.set(trap);
         // SAFETY: what resumes a coroutine leaves its yielder here, and this is running on it.
         unsafe { (*me.yielder.get()).suspend(()) };
@@ -79,6 +78,7 @@ impl Hardware {
         if entries < self.limit && self.is_undisturbed(n) {
             self.entries.set(entries + 1);
             meter::pass(n);
+            self.here().patience.set(0);
         } else {
             self.trap_in_work(n);
         }
@@ -149,7 +149,6 @@ impl Machine for Hardware {
         let _inside = self.enter();
         self.here().worked.set(true);
         self.compute(n);
-        self.here().patience.set(0);
     }
 
     #[inline]

@@ -76,6 +76,21 @@ fn ram(options: &Options) -> (Ram, Option<OwnedFd>) {
     (ram, Some(file))
 }
 
+/// What is in a memory that begins at a physical address.
+fn read(hardware: &Hardware, first: u64, bytes: u64) -> Vec<u8> {
+    if first == 0 {
+        // The run ended before the memory was made.
+        return Vec::new();
+    }
+    let pages = (first..first + bytes.next_multiple_of(PAGE)).step_by(PAGE as usize);
+    let mut contents = Vec::with_capacity(bytes.next_multiple_of(PAGE) as usize);
+    for word in pages.flat_map(|page| hardware.frame(page)) {
+        contents.extend_from_slice(&word.load(Relaxed).to_le_bytes());
+    }
+    contents.truncate(bytes as usize);
+    contents
+}
+
 /// Boots an archive and runs it. If the run listens, `ask` is told each line that programs print,
 /// and says what is typed then.
 ///
@@ -120,20 +135,7 @@ pub fn run(run: &Run, ask: Ask) -> Outcome {
         Ok(None) => panic!("no kernel is called `{}`", options.kernel),
         Err(cause) => ended_by(cause),
     };
-    let read = |(word, bytes): &(usize, u64)| {
-        let first = words[*word].load(Relaxed);
-        if first == 0 {
-            // The run ended before the memory was made.
-            return Vec::new();
-        }
-        let pages = (first..first + bytes.next_multiple_of(PAGE)).step_by(PAGE as usize);
-        let mut contents = Vec::with_capacity(bytes.next_multiple_of(PAGE) as usize);
-        for word in pages.flat_map(|page| port.frame(page)) {
-            contents.extend_from_slice(&word.load(Relaxed).to_le_bytes());
-        }
-        contents.truncate(*bytes as usize);
-        contents
-    };
+    let read = |(word, bytes): &(usize, u64)| read(port, words[*word].load(Relaxed), *bytes);
     let log = meter::log();
     let spelled = log[log.len().saturating_sub(options.spell)..].iter();
     Outcome {

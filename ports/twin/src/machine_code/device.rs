@@ -24,13 +24,19 @@ impl Hardware {
         self.is_register(register).then_some(register)
     }
 
-    /// The running thread is about to access a register: time has passed, and it waits for nothing.
-    /// False: there is no room for the page that stands in.
-    pub fn begin_step(&self, register: &'static AtomicU64, address: u64, rights: Rights) -> bool {
+    /// The running thread is about to access a register, and reads it or not: time has passed, and
+    /// it waits for nothing. False: there is no room for the page that stands in.
+    pub fn begin_step(
+        &self,
+        register: &'static AtomicU64,
+        address: u64,
+        rights: Rights,
+        reads: bool,
+    ) -> bool {
         let window = self.window.as_ref().expect("machine code runs");
         let Some(page) = StandIn::at(address / PAGE) else { return false };
         let (index, writes) = ((address % PAGE / 8) as usize, rights == Rights::WRITE);
-        if !writes {
+        if reads {
             page.words()[index].store(self.read_word(register), Relaxed);
         }
         window.step.replace(Some(Step { page, register, index, writes }));

@@ -14,20 +14,33 @@ use libc::{
 };
 use std::arch::asm;
 use std::io;
+use std::ops::RangeInclusive;
+use std::sync::atomic::Ordering::Relaxed;
 use twin_protocol::LOOPS;
 
 /// The registers of a program that a signal has stopped.
-type Registers = [greg_t; 23];
+pub(super) type Registers = [greg_t; 23];
 
 const ARGUMENTS: [c_int; 6] = [REG_RDI, REG_RSI, REG_RDX, REG_R8, REG_R9, REG_R10];
 const WORDS: [c_int; 4] = [REG_R12, REG_R13, REG_R14, REG_R15];
 
 /// The flag by which the processor stops behind one instruction.
-const SINGLE_STEP: greg_t = 1 << 8;
+pub(super) const SINGLE_STEP: greg_t = 1 << 8;
 /// The exception of a page that is not mapped so, and bits of its error code.
 const PAGE_FAULT: u64 = 14;
 const WRITES: u64 = 1 << 1;
 const FETCHES: u64 = 1 << 4;
+/// Bytes in front of an instruction's opcode: segments, REX, widths, repetition and LOCK.
+const PREFIXES: [RangeInclusive<u8>; 8] = [
+    0x26..=0x26,
+    0x2e..=0x2e,
+    0x36..=0x36,
+    0x3e..=0x3e,
+    0x40..=0x4f,
+    0x64..=0x67,
+    0xf0..=0xf0,
+    0xf2..=0xf3,
+];
 
 /// Asks the host for a signal in place of a system call that is made below [`HOST`].
 pub fn watch_calls() -> io::Result<()> {
@@ -68,6 +81,10 @@ pub fn begin(machine: &Hardware, regs: Regs, (at, stack): (u64, u64)) -> Refusal
 /// registers are those that it goes on with, when this returns.
 pub fn stopped(signal: c_int, address: u64, registers: &mut Registers) {
     let machine = Hardware::current();
+    // An access that is to be executed next stays that.
+    if signal == libc::SIGVTALRM && !machine.loses_patience() {
+        return;
+    }
     if machine.end_step(signal == libc::SIGTRAP) {
         registers[REG_EFL as usize] &= !SINGLE_STEP;
         if signal == libc::SIGTRAP {
@@ -77,7 +94,6 @@ pub fn stopped(signal: c_int, address: u64, registers: &mut Registers) {
     let [number, error] = [REG_TRAPNO, REG_ERR].map(|it| registers[it as usize] as u64);
     let trap = match signal {
         libc::SIGSYS => None,
-        libc::SIGVTALRM if !machine.loses_patience() => return,
         libc::SIGVTALRM => Some(fault(FaultKind::Other, LOOPS, 0)),
         _ if number == PAGE_FAULT => {
             let wanted = wanted(error);
@@ -118,7 +134,8 @@ fn access_register(
     machine.open_window();
     match machine.register_at(address, wanted) {
         Some(register) if stays => {
-            let begun = machine.begin_step(register, address, wanted);
+            let reads = wanted != Rights::WRITE || reads_first(instruction(machine));
+            let begun = machine.begin_step(register, address, wanted, reads);
             registers[REG_EFL as usize] |= if begun { SINGLE_STEP } else { 0 };
             begun
         }
@@ -146,6 +163,35 @@ fn wanted(error: u64) -> Rights {
         () if error & FETCHES != 0 => Rights::EXECUTE,
         () if error & WRITES != 0 => Rights::WRITE,
         () => Rights::READ,
+    }
+}
+
+/// The bytes of the running thread's next instruction, and those behind it.
+fn instruction(machine: &Hardware) -> impl Iterator<Item = u8> {
+    let bytes = machine.here().at.get().0..;
+    bytes.map_while(|at| {
+        let word = machine.word(at & !7, Rights::EXECUTE)?;
+        Some(word.load(Relaxed).to_le_bytes()[(at % 8) as usize])
+    })
+}
+
+/// Whether an instruction that writes to memory reads there before: what it writes depends on that.
+pub(super) fn reads_first(instruction: impl Iterator<Item = u8>) -> bool {
+    let mut opcode = instruction.skip_while(|byte| PREFIXES.iter().any(|it| it.contains(byte)));
+    match (opcode.next(), opcode.next()) {
+        // SHLD, SHRD, BTS, BTR, BTC, CMPXCHG, XADD, CMPXCHG8B.
+        (Some(0x0f), Some(second)) => matches!(
+            second,
+            0xa4 | 0xa5 | 0xab..=0xad | 0xb0 | 0xb1 | 0xb3 | 0xba | 0xbb | 0xc0 | 0xc1 | 0xc7
+        ),
+        // ADD, OR, ADC, SBB, AND, SUB, XOR of a register, and of a constant; XCHG; shifts; NOT,
+        // NEG; INC, DEC.
+        (Some(first), _) => {
+            first < 0x38 && first & 6 == 0
+                || matches!(first, 0x80..=0x83 | 0x86 | 0x87 | 0xc0 | 0xc1 | 0xd0..=0xd3)
+                || matches!(first, 0xf6 | 0xf7 | 0xfe | 0xff)
+        }
+        _ => false,
     }
 }
 

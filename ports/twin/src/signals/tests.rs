@@ -148,6 +148,29 @@ fn what_is_refused_to_a_program_is_told_while_another_one_panics() {
     hosted::install(before);
 }
 
+#[test]
+fn a_thread_goes_on_and_computes_with_all_its_patience() {
+    let (hardware, mut fibers) = machine();
+    let before = hosted::install(Some(hardware as &'static dyn Machine));
+    let patience = || hardware.here().patience.get();
+    let first = fibers.run(move || {
+        hosted::counter();
+        assert_eq!(patience(), 1);
+        Refusal { kind: FaultKind::Other, address: None, at: 0 }
+    });
+    fibers.resume(first);
+    let second = fibers.run(move || {
+        assert_eq!(patience(), 0, "what another has used up");
+        hosted::counter();
+        hardware.compute(1);
+        assert_eq!(patience(), 0, "time has passed");
+        Refusal { kind: FaultKind::Other, address: None, at: 0 }
+    });
+    fibers.resume(second);
+    assert_eq!(hardware.entries.get(), 1, "it was not stopped");
+    hosted::install(before);
+}
+
 /// Set for the process that is to die.
 const VICTIM: &str = "GIUSTO_TWIN_TEST_VICTIM";
 
