@@ -63,7 +63,7 @@ fn section(text: &mut String, command: &Command, name: &str, level: usize) -> Re
         writeln!(
             text,
             "\nUsage: `{}`",
-            usage.trim_start_matches("Usage: ").replace("\n       ", " ")
+            usage.trim_start_matches("Usage: ./giusto ").replace("\n       ", " ")
         )?;
     }
     let (words, options): (Vec<&Arg>, Vec<&Arg>) = command
