@@ -207,8 +207,9 @@ fn wrong(table: &Table, records: &Records) -> Result<Vec<String>, String> {
 
 /// Why a command in the text cannot be given, if it is one of ours.
 fn impossible(command: &str) -> Option<String> {
-    let words: Vec<&str> =
-        command.split_whitespace().filter(|word| *word != "--no-install").collect();
+    let is_own = |word: &&str| !word.starts_with(['>', '|']);
+    let words = command.split_whitespace().take_while(is_own);
+    let words: Vec<&str> = words.filter(|word| *word != "--no-install").collect();
     let capital = |word: &str| word.chars().all(|c| c.is_ascii_uppercase());
     let placeholder = |word: &&str| word.contains("...") || capital(word);
     if words.first() != Some(&"./giusto") || words.iter().any(placeholder) {
