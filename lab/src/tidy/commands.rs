@@ -102,6 +102,8 @@ fn option(one: &Arg) -> String {
 
 /// What stands behind the options: examples, each with what it is for, and remarks.
 fn examples(behind: &str) -> String {
+    // A command of several lines is one.
+    let behind: String = behind.split("\\\n").map(str::trim_start).collect();
     let mut text = String::new();
     let mut remarks = false;
     for line in behind.lines() {
@@ -130,11 +132,21 @@ mod tests {
 
     #[test]
     fn examples_and_remarks_become_lists_and_sentences() {
-        let behind =
-            "Examples:\n  ./giusto a b\n  ./giusto a   two words\n\nA remark\nof two lines.";
-        let text = "\nExamples:\n\n- `./giusto a b`\n- `./giusto a`: two words\n\n\nA remark\n\
+        let lines = [
+            "Examples:",
+            "  ./giusto a b",
+            "  ./giusto a   two words",
+            "  ./giusto a \\",
+            "      b",
+            "",
+            "A remark",
+            "of two lines.",
+        ];
+        let behind = lines.join("\n");
+        let text = "\nExamples:\n\n- `./giusto a b`\n- `./giusto a`: two words\n\
+                    - `./giusto a b`\n\n\nA remark\n\
                     of two lines.\n";
-        assert_eq!(examples(behind), text);
+        assert_eq!(examples(&behind), text);
     }
 
     #[test]
