@@ -9,10 +9,10 @@ use abi::supervision::{
 };
 
 use crate::owned;
-use crate::problem::{Problem, Span};
+use crate::problem::Problem;
 use crate::schema::Manifest;
 use crate::system::{
-    Capability, Domain, Endpoint, Map, Memory, Monitor, Notification, Origin, Reaction, System,
+    Capability, Domain, Endpoint, Map, Memory, Monitor, Notification, Reaction, System,
 };
 use crate::target::Target;
 use crate::units::spell_duration;
@@ -328,29 +328,13 @@ fn domain(
     let rights = Rights::READ.or(Rights::WRITE);
     let journal = Map { memory: system.memories.len() - 1, rights };
     Ok(Domain {
-        name: DOMAIN.to_string(),
-        program: DOMAIN.to_string(),
-        origin: Origin::Giusto,
-        program_at: Span::default(),
-        priority,
-        max_priority: priority,
         slots: (1 + caps.len() as u64 + free) as u32,
-        cpu: 0,
-        cpus: None,
-        reservation: None,
-        load: None,
-        sections: Vec::new(),
-        tasks: Vec::new(),
         stack: STACK,
-        heap: 0,
-        log: None,
         threads: 2,
         quota,
         args: vec![("log_priority".to_string(), log.to_string())],
-        fault_handler: None,
-        may_fault: false,
-        restart: None,
         maps: vec![journal],
         caps,
+        ..Domain::own(DOMAIN, DOMAIN, priority)
     })
 }

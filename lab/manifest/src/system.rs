@@ -474,6 +474,37 @@ pub struct Domain {
 }
 
 impl Domain {
+    /// A domain of one of Giusto's own programs, which runs by its priority on the first CPU and
+    /// has nothing yet.
+    pub(crate) fn own(name: &str, program: &str, priority: u8) -> Domain {
+        Domain {
+            name: name.to_string(),
+            program: program.to_string(),
+            origin: Origin::Giusto,
+            program_at: Span::default(),
+            priority,
+            max_priority: priority,
+            slots: 1,
+            cpu: 0,
+            cpus: None,
+            reservation: None,
+            load: None,
+            sections: Vec::new(),
+            tasks: Vec::new(),
+            stack: 0,
+            heap: 0,
+            threads: 1,
+            quota: [0; Resource::COUNT],
+            args: Vec::new(),
+            fault_handler: None,
+            may_fault: false,
+            restart: None,
+            log: None,
+            maps: Vec::new(),
+            caps: Vec::new(),
+        }
+    }
+
     /// Whether it has a capability of its own to an endpoint with these rights.
     pub fn may(&self, endpoint: usize, rights: Rights) -> bool {
         let target = Target::Endpoint(endpoint);

@@ -13,7 +13,7 @@ use crate::cli;
 use crate::failure::{Verdict, usage};
 use crate::faults::{self, Fault};
 use crate::gdb::Session;
-use crate::image::{self, Extra, Images};
+use crate::image::{self, Build, Images, Watch};
 use crate::live::Registration;
 use crate::logs::{self, Line, Logs};
 use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome, Shared, Simulation};
@@ -254,15 +254,10 @@ fn build(run: &cli::Run, machine: &dyn Machine, system: &System) -> Result<Image
     if run.decisions == Some(0) {
         return Err(usage("--decisions takes a seed from 1 on: with 0 the policies would decide"));
     }
-    let extra = match (run.statistics, run.decisions) {
-        (true, _) => Some(Extra::counted(system.locking())),
-        (_, Some(_)) => Some(Extra::chaos(system.locking())),
-        (false, None) => image::extra_for(system),
-    };
-    match run.gdb {
-        true => image::build_debugged(machine, system, extra),
-        false => image::build_system(machine, system, extra),
-    }
+    let usual = Build::of(system);
+    let watch = if run.statistics { Watch::Statistics } else { usual.watch };
+    let (chance, debugged) = (run.decisions.is_some(), run.gdb);
+    image::build_system(machine, system, Build { watch, chance, debugged, ..usual })
 }
 
 /// How a system is entered among those that run.

@@ -10,7 +10,7 @@ use crate::cli::Group;
 use crate::faults;
 use crate::image::c::{self, Compiler};
 use crate::image::{self, Images};
-use crate::machine::{self, EMULATOR, MACHINES, Machine, Outcome, Simulation};
+use crate::machine::{self, MACHINES, Machine, Outcome, Simulation};
 use crate::scratch::Scratch;
 use crate::{systems, workspace};
 use anyhow::{Context, Result, ensure};
@@ -83,7 +83,7 @@ pub fn jobs() -> Vec<Job> {
         });
         let race = format!("helpers of a condition in C that come and go, by {name}");
         let race = Job::new(Group::Host, race, move |_| come_and_go(&Compiler::find(name)?));
-        let target = target.builds(Builds::Image(EMULATOR.name(), None)).seconds(4.0);
+        let target = target.builds(Builds::usual()).seconds(4.0);
         [host, race, target, twin.builds(Builds::Twin).seconds(2.0)]
     };
     COMPILERS.into_iter().flat_map(of).collect()

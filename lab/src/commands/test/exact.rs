@@ -6,7 +6,7 @@ use super::job::Job;
 use crate::cli::Group;
 use crate::commands::trace::names;
 use crate::experiment::{self, Asked, Session};
-use crate::image::{self, Extra};
+use crate::image::{self, Build, Locking, Watch};
 use crate::machine::{Boot, EMULATOR};
 use crate::profile::exact::{self, Event, Part, TRIALS, WAITING, What};
 use crate::systems;
@@ -38,12 +38,13 @@ pub fn jobs() -> Vec<Job> {
         };
         Job::new(Group::Target, name, work).builds(builds).seconds(10.0)
     };
-    let (machine, extra) = (EMULATOR.name(), Some(Extra::Trace));
+    let traced = Build::from(Watch::Trace);
+    let several = Build { locking: Locking::Big, ..traced };
     vec![
-        job("under all kernels of an image", Builds::Image(machine, extra), &manifest::KERNELS),
-        job("under tree", Builds::Tree(machine, extra), &[TREE]),
+        job("under all kernels of an image", Builds::of(EMULATOR, traced), &manifest::KERNELS),
+        job("under tree", Builds::of(EMULATOR, traced.with(TREE)), &[TREE]),
         Job::new(Group::Target, "exact profiles tell CPUs apart", |_| in_a_trial(apart))
-            .builds(Builds::Image(machine, Some(Extra::SeveralTraced)))
+            .builds(Builds::of(EMULATOR, several))
             .seconds(4.0),
     ]
 }

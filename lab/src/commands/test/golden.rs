@@ -29,32 +29,6 @@ const MODEL: f64 = 10.0;
 const IN_PARTS: [&str; 2] = ["sections", "latency"];
 const EACH_TIME: [&str; 3] = ["fastpath", "strict-eager", TREE];
 
-/// Experiments that take long and of which a deep run alone has the figures: one is about locks and
-/// has no system of its own, two say where each kernel spends its time and what it does, two are
-/// about what CPUs wait for each other where `cross-cpu-ipc` is about messages, one waits for
-/// seconds where `sharing-dynamics` is about curves too, two boot many systems, one counts late
-/// jobs over many seconds, one the responses of jobs over many, one compares many lengths beside
-/// each load, one shows frames over many seconds, one computes for seconds without any wait, and
-/// one makes an attack under each locking.
-pub const DEEP: [&str; 16] = [
-    "lock-scaling",
-    "profile",
-    "scheduler-stats",
-    "ipi-latency",
-    "shootdown",
-    "decoupled-delay",
-    "partitions",
-    "mixed-criticality",
-    "adaptive-budgets",
-    "plugins",
-    "pi-cv",
-    "invocation-chain",
-    "train-display",
-    "inheritance-approaches",
-    "futex-across",
-    "tickless",
-];
-
 /// Each experiment that boots systems, compared.
 pub fn jobs() -> Vec<Job> {
     let judged = |experiment: &&'static Experiment| {
@@ -80,7 +54,7 @@ fn jobs_of(experiment: &'static Experiment) -> Vec<Job> {
         return vec![job(experiment.name.into(), often), job(others, seldom).class(Class::Deep)];
     }
     let job = job(experiment.name.into(), experiment.kernels.to_vec());
-    let job = if DEEP.contains(&experiment.name) { job.class(Class::Deep) } else { job };
+    let job = if experiment.deep { job.class(Class::Deep) } else { job };
     [job].into_iter().chain(on_host(experiment)).collect()
 }
 

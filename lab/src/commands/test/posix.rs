@@ -29,7 +29,7 @@ pub fn jobs() -> Vec<Job> {
         let job = Job::new(Group::Target, format!("POSIX in C, by {name}"), move |findings| {
             runs(name, findings)
         });
-        job.builds(Builds::Image(EMULATOR.name(), None)).seconds(4.0)
+        job.builds(Builds::usual()).seconds(4.0)
     };
     COMPILERS.map(of).into()
 }

@@ -2,10 +2,11 @@
 //! usual runs any two choices of how to run meet, in deep ones any three, so that every kernel
 //! meets every locking on every number of CPUs.
 
-use super::configuration::{Configuration, Watch};
+use super::configuration::Configuration;
 use super::findings::{Findings, without_numbers};
 use super::job::{Class, Job};
 use super::{covering, tracing, verdict};
+use crate::image::Watch;
 use crate::machine::{self, MACHINES, Machine, Mode, Outcome};
 use abi::trace::Keep;
 use anyhow::{Context, Result, bail, ensure};

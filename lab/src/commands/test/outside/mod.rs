@@ -14,7 +14,7 @@ use crate::accounts::{Accounts, Bounds};
 use crate::cli::Group;
 use crate::failure::usage;
 use crate::faults;
-use crate::image::{self, Images};
+use crate::image::{self, Build, Images};
 use crate::machine::{self, Boot, Console, Exit, MACHINES, Machine, Outcome, Shared, Simulation};
 use crate::progress::Step;
 use crate::{commands, output, restarts, systems, worked, workspace};
@@ -48,7 +48,7 @@ pub fn jobs(manifest: &Path, choice: &Choice) -> Result<Vec<Job>> {
     all.retain(|one| choice.names(&job::title(Group::System, &one.name())));
     let mut known = BTreeSet::new();
     for one in &all {
-        if known.insert((one.machine.name(), image::extra_for(&one.system))) {
+        if known.insert((one.machine.name(), Build::of(&one.system))) {
             one.images()?;
         }
     }
@@ -66,7 +66,7 @@ pub fn own() -> Result<Vec<Job>> {
     for tests in files {
         let system = tests.file_stem().and_then(|name| name.to_str()).context("a system's name")?;
         for one in of_file(system, &tests)? {
-            let builds = Builds::of(one.machine, &one.system.kernel, image::extra_for(&one.system));
+            let builds = Builds::of(one.machine, Build::of(&one.system));
             let name = format!("{system}: {}", one.name());
             let job = Job::new(Group::Target, name, move |_: &mut Findings| one.check());
             jobs.push(job.configuration().builds(builds));
