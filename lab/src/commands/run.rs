@@ -197,10 +197,13 @@ fn verdict(outcome: &Outcome, icount: Option<u64>, told: &Told) -> Verdict {
     }
 }
 
-/// A verdict, beside which it is told if bounds did not hold that count nothing of the kernel.
+/// A verdict, beside which it is told, if bounds did not hold, for what they are.
 fn noted(verdict: Verdict, told: &Told, costs: &Costs) -> Verdict {
-    if verdict == Verdict::Late && told.latencies.is_none() && !costs.are_counted() {
-        eprintln!("{NOT_COUNTED}");
+    if verdict == Verdict::Late && told.latencies.is_none() {
+        eprintln!("{ASSUMED}");
+        if !costs.are_counted() {
+            eprintln!("{NOT_COUNTED}");
+        }
     }
     verdict
 }
@@ -235,6 +238,10 @@ fn further(
         (_, Some(failure)) => bail!("the run with --seed {seed}: {failure}"),
     }
 }
+
+/// What bounds take for granted.
+const ASSUMED: &str = "the bounds are for jobs of at most `execution`, a `period` apart: raise \
+                       these keys if the program needs more, else shorten its jobs";
 
 /// What bounds are without it.
 const NOT_COUNTED: &str = "the kernel's own time is not counted in these bounds: give it in \

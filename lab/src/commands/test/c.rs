@@ -45,18 +45,19 @@ const PROGRAMS: [(&str, &str, &[&str]); 5] = [
     ),
 ];
 /// Panics of the mixed system: the domain, the place, and what is said.
-const PANICS: [(&str, &str, &str); 6] = [
-    ("asserted", "tests/c/careless.c:29", "assertion failed: how != ASSERTED"),
+const PANICS: [(&str, &str, &str); 7] = [
+    ("asserted", "tests/c/careless.c:30", "assertion failed: how != ASSERTED"),
     ("freed-twice", "user/c/src/malloc.c:", "a block of the heap is used that was freed"),
     ("written-beyond", "user/c/src/malloc.c:", "a block of the heap was written beyond"),
     ("smashed", "user/c/src/panic.c:", "a local variable was written beyond, in the function at"),
     ("misformatted", "user/c/src/format.c:", "no such conversion in the format: %d of %f"),
+    ("missed", "tests/c/careless.c:53", "the manifest gives no capability 'what it lacks'"),
     ("mute", "user/c/src/malloc.c:", "a block of the heap was written beyond"),
 ];
 
 /// Faults of the mixed system, and where they happen.
 const FAULTS: [(&str, &str); 2] = [
-    ("null-used used a null pointer (address 0x0)", "main at tests/c/careless.c:46"),
+    ("null-used used a null pointer (address 0x0)", "main at tests/c/careless.c:47"),
     ("stack overflow of overflown (", "deeper at tests/c/careless.c:"),
 ];
 /// How often the simulation injects something in a run with a seed, and so many seeds.
