@@ -60,6 +60,8 @@ const FAULTS: [(&str, &str); 2] = [
     ("null-used used a null pointer (address 0x0)", "main at tests/c/careless.c:47"),
     ("stack overflow of overflown (", "deeper at tests/c/careless.c:"),
 ];
+/// Where a program stores less than a register of a device's.
+const NARROW: [&str; 3] = ["narrow.c:9", "narrow.c:11", "narrow.c:13"];
 /// How often the simulation injects something in a run with a seed, and so many seeds.
 const CHAOS: u64 = 3;
 const SEEDS: u64 = 10;
@@ -159,6 +161,13 @@ fn runs(name: &'static str, machine: &'static dyn Machine, findings: &mut Findin
         let images = built(image::build_for(machine, &system))?;
         let outcome = machine::boot(&machine::Boot::new(machine, &images, &system))?;
         suites::judge(findings, &Configuration::plain(machine, "c-registers"), &outcome);
+        let told = faults::told(&outcome, &system, &images);
+        for (fault, place) in told.iter().map(Some).chain([None; NARROW.len()]).zip(NARROW) {
+            let right = fault.is_some_and(|it| it.what.contains("no register of 64 bits whole"));
+            let right = right && fault.is_some_and(|it| it.at.iter().any(|at| at.ends_with(place)));
+            let name = format!("a store of half a register is refused: {place}");
+            findings.record(name, right.then_some(()).ok_or_else(|| format!("{told:?}")));
+        }
     }
     Ok(())
 }
