@@ -73,6 +73,7 @@ impl Kind {
                 ("reserve", Rights::RESERVE),
                 ("divide", Rights::DIVIDE),
             ],
+            Kind::Train => &[("send", Rights::SEND)],
             _ => &[("control", Rights::CONTROL)],
         }
     }

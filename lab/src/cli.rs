@@ -23,6 +23,7 @@ pub use under::Under;
 
 use crate::commands::Command;
 use crate::experiment::{EVERYWHERE, EXPERIMENTS};
+use crate::failure::Verdict;
 use crate::machine::{Computed, MACHINES, MEASURED, Platform};
 use abi::log::Level;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -39,10 +40,9 @@ Examples:
   ./giusto lab run ping-pong --json   measure, and print the result as JSON
   ./giusto test                       everything that must hold
 
-Exit status: 0 everything held, 1 a check failed, 2 wrong usage or a tool is
-missing, 3 a wake-up was later than --auto allows, 4 a program faulted and no
-handler took it, 101 the kernel panicked.
-`./giusto --no-install COMMAND` installs nothing and prints what to run instead.";
+`./giusto --no-install COMMAND` installs nothing and prints what to run instead.
+
+Exit status:";
 
 pub const RUN_EXAMPLES: &str = "\
 Examples:
@@ -134,11 +134,11 @@ Examples:
   ./giusto test selftest              what has that in its name
   ./giusto test kernel/hosted fuzz    tests of a package
   ./giusto test --deep                hours; again, it goes on where it was
-  ./giusto test --mutants no-shoot-down no-revalidation";
+  ./giusto test --mutants no-shootdown no-revalidation";
 
 /// Giusto: a real-time microkernel with a laboratory.
 #[derive(Debug, Parser)]
-#[command(name = "giusto", bin_name = "./giusto", version, after_help = EXAMPLES)]
+#[command(name = "giusto", bin_name = "./giusto", version, after_help = after_help())]
 #[command(max_term_width = 80, disable_help_subcommand = true)]
 pub struct Cli {
     /// Print one JSON document on standard output instead of text.
@@ -147,6 +147,12 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// Examples, and what each exit status means.
+fn after_help() -> String {
+    let row = |verdict: Verdict| format!("\n  {:<5}{}", verdict.status(), verdict.meaning());
+    EXAMPLES.to_string() + &Verdict::ALL.map(row).concat()
 }
 
 /// What to check.

@@ -251,7 +251,7 @@ fn repeated_capability(values: &Values, given: &schema::Domain) -> Result<(), Pr
     Err(values.problem(name, message, "give each a name of its own"))
 }
 
-/// A capability; `lasting`: of a domain that is made again, for which the object has to last.
+/// A capability; `lasting`: of a domain that is restarted, for which the object has to last.
 fn capability(
     values: &Values,
     entry: &Spanned<schema::Capability>,

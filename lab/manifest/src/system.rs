@@ -69,7 +69,7 @@ pub struct System {
     /// Index of the supervisor's domain, the last one that boots, if any are supervised.
     pub supervisor: Option<usize>,
     /// The timers, notifications and interrupts that only supervised domains hold, in this order,
-    /// each with the children that do, a bit each. They begin anew with these.
+    /// each with the children that do, a bit each. They are as at boot when these restart.
     pub owned: Vec<(Target, u32)>,
     /// Its reservations, each behind the class that it is in.
     pub reservations: Vec<Reservation>,

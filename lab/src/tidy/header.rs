@@ -184,6 +184,26 @@ pub fn text(root: &Path) -> Result<String> {
     Ok(text)
 }
 
+/// The codes of an enumeration of the crate in a work tree, with its variants.
+pub fn codes(root: &Path, name: &str) -> Result<Vec<(u64, String)>> {
+    let (file, _) = ENUMERATIONS.iter().find(|(_, known)| *known == name).context("it is known")?;
+    let items = Items::read(root, file)?;
+    let item = items.enumerations.iter().find(|item| item.ident == name).context("it is there")?;
+    item.variants
+        .iter()
+        .map(|one| Ok((code(item, one)?.base10_parse()?, one.ident.to_string())))
+        .collect()
+}
+
+/// The code of a variant.
+fn code<'a>(item: &syn::ItemEnum, variant: &'a syn::Variant) -> Result<&'a syn::LitInt> {
+    let code = variant.discriminant.as_ref().map(|(_, code)| code);
+    let Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(code), .. })) = code else {
+        anyhow::bail!("{} of {} has no code that is a number", variant.ident, item.ident);
+    };
+    Ok(code)
+}
+
 /// What calls do with slots and quotas, as lists.
 fn uses() -> String {
     let call = |call: Call| format!("GIUSTO_CALL_{}", snake(&format!("{call:?}")).to_uppercase());
@@ -217,10 +237,7 @@ fn enumeration(text: &mut String, item: &syn::ItemEnum) -> Result<()> {
     text.push_str(&commented(&comment(&item.attrs), ""));
     writeln!(text, "enum giusto_{name} {{")?;
     for variant in &item.variants {
-        let code = variant.discriminant.as_ref().map(|(_, code)| code);
-        let Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(code), .. })) = code else {
-            anyhow::bail!("{} of {} has no code that is a number", variant.ident, item.ident);
-        };
+        let code = code(item, variant)?;
         text.push_str(&commented(&comment(&variant.attrs), "    "));
         let variant = snake(&variant.ident.to_string()).to_uppercase();
         writeln!(text, "    {prefix}_{variant} = {},", code.base10_digits())?;

@@ -193,7 +193,7 @@ fn mixed(findings: &mut Findings, (system, images, outcome): (System, Images, Ou
     }
 }
 
-/// Sources that a manifest names: programs that are made again have statics of their own, whatever
+/// Sources that a manifest names: programs that are restarted have statics of their own, whatever
 /// the simulation injects.
 fn again(findings: &mut Findings, machine: &'static dyn Machine) -> Result<()> {
     let system = systems::load(path("again.toml").to_str().context("a path is text")?)?;
