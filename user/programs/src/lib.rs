@@ -33,6 +33,7 @@ pub mod monitor;
 pub mod motor;
 pub mod moved;
 pub mod neighbours;
+pub mod network;
 pub mod pairs;
 pub mod periodic;
 pub mod ping;
