@@ -293,8 +293,8 @@ impl<P: Port> Checker<'_, '_, P> {
         }
     }
 
-    /// Each sleeper is among the deadlines of its CPU, a thread as urgent as it is, or at most so as
-    /// long as a change of its reservation has not reached it.
+    /// Each sleeper is among the deadlines of its CPU, a thread as urgent as it is; or less urgent
+    /// as long as a change of its reservation has not reached it.
     fn deadlines(&self) {
         let kernel = self.machine.kernel;
         let mut found = 0;
@@ -322,7 +322,8 @@ impl<P: Port> Checker<'_, '_, P> {
         assert!(found == threads.count() + timers.count(), "a deadline is in no queue");
     }
 
-    /// Whether a change that has made a thread's reservation more urgent has not reached its deadline.
+    /// Whether a change that has made a thread's reservation more urgent has not reached its
+    /// deadline.
     fn is_to_follow(&self, sleeper: TimerEntry<P>) -> bool {
         let trees = &self.machine.kernel.trees;
         let TimerEntry::Thread(thread) = sleeper else { return false };
