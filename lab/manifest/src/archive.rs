@@ -280,7 +280,7 @@ fn memories(
         memories.push(HostMemory {
             name: memory.name.clone(),
             bytes: memory.bytes,
-            address_offset: writer.memory(memory.bytes / PAGE, &[]),
+            address_offset: writer.memory(memory.bytes / PAGE, &memory.contents),
             host: memory.host,
         });
     }

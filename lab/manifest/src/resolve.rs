@@ -1,6 +1,6 @@
 //! From a manifest to a [`System`]: every value is checked, every name becomes an index.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use abi::object::Resource;
 use abi::reservation::Inheritance;
@@ -11,6 +11,7 @@ use crate::control;
 use crate::devices;
 use crate::domain;
 use crate::elf::Image;
+use crate::files;
 use crate::inventory::Inventory;
 use crate::problem::{Problem, Problems, Source};
 use crate::reader;
@@ -20,7 +21,7 @@ use crate::sharing;
 use crate::supervised;
 use crate::supervisor;
 use crate::system::{Endpoint, Interrupt, Memory, Notification, Overheads, System, Timer, Trace};
-use crate::units::spell_duration;
+use crate::units::{spell_duration, spell_size};
 use crate::values::{LONGEST_NAME, MOST_OBJECTS, Values, repeated};
 use crate::{ALL_KERNELS, KERNELS, LOCKINGS, NO_LOCKING, TREE};
 
@@ -46,13 +47,13 @@ const INHERITANCES: [&str; Inheritance::ALL.len()] = ["none", "charged", "leaves
 const LAST_IRQ: u64 = 23;
 
 /// Reads and checks a manifest. What can be checked by itself is, so that all problems show.
-pub fn system(source: &Source) -> Result<System, Problems> {
+pub fn system(folder: &Path, source: &Source) -> Result<System, Problems> {
     let mut manifest = reader::read(source)?;
     reservation::add_default_classes(&mut manifest);
     let values = Values::of(source, &manifest);
     let mut problems = values.wrong_names();
     let mut system = match general(&values, &manifest) {
-        Ok(system) => system,
+        Ok(system) => System { folder: folder.to_path_buf(), ..system },
         Err(problem) => {
             problems.push(problem);
             return Err(Problems(problems));
@@ -61,7 +62,7 @@ pub fn system(source: &Source) -> Result<System, Problems> {
     let found = &mut problems;
     system.endpoints = each(&manifest.endpoint, found, |object| endpoint(&values, object));
     system.timers = each(&manifest.timer, found, |object| timer(&values, object));
-    system.memories = each(&manifest.memory, found, |object| memory(&values, object));
+    system.memories = each(&manifest.memory, found, |object| memory(&values, folder, object));
     found.extend(devices::add(&values, &manifest, &mut system));
     let interrupts = each(&manifest.interrupt, found, |object| interrupt(&values, &system, object));
     system.interrupts = interrupts;
@@ -73,12 +74,14 @@ pub fn system(source: &Source) -> Result<System, Problems> {
         }
     }
     devices::keep(&mut system);
+    files::keep(&mut system);
     let reservations = reservation::read(&values, &manifest, system.cpus);
     let reservations = reservations.unwrap_or_else(|wrong| {
         found.extend(wrong);
         reservation::Found::default()
     });
     found.extend(shared(&values, &manifest));
+    found.extend(files::written(&values, &manifest));
     found.extend(supervised::together(&values, &manifest));
     if found.is_empty() {
         reservation::attach(&mut system, &reservations);
@@ -125,7 +128,8 @@ fn fit(system: &mut System) -> Result<(), Problem> {
     let inventory = Inventory::of(system, &|_| &typical)?;
     let areas = inventory.areas(system, &|_| &typical);
     system.pools = budget::pools(system, &inventory, &areas)?;
-    budget::fits(system, &system.pools, &areas, inventory.bytes())
+    let files: usize = system.memories.iter().map(|memory| memory.contents.len()).sum();
+    budget::fits(system, &system.pools, &areas, inventory.bytes() + files as u64)
 }
 
 /// The system that `[system]` and `[pools]` describe, without objects.
@@ -304,9 +308,24 @@ fn signalled(values: &Values, badge: &Option<Number>) -> Result<u64, Problem> {
     }
 }
 
-fn memory(values: &Values, given: &schema::Memory) -> Result<Memory, Problem> {
-    let bytes = values.size(&given.size, abi::PAGE..=RAM[1])?;
-    Ok(Memory { name: given.name.get_ref().clone(), bytes, host: given.host })
+fn memory(values: &Values, folder: &Path, given: &schema::Memory) -> Result<Memory, Problem> {
+    let contents = given.files.as_ref().map(|files| files::pack(values, folder, files));
+    let contents = contents.transpose()?.unwrap_or_default();
+    let needed = (contents.len() as u64).next_multiple_of(abi::PAGE);
+    let bytes = match &given.size {
+        Some(size) => values.size(size, abi::PAGE..=RAM[1])?,
+        None if given.files.is_some() => needed,
+        None => {
+            let help = "write for instance size = \"64K\", or the files that it holds";
+            return Err(values.problem(&given.name, "`size` is missing", help));
+        }
+    };
+    if let (true, Some(size)) = (needed > bytes, &given.size) {
+        let needed = spell_size(needed);
+        let message = format!("the files of this memory take {needed}");
+        return Err(values.problem(size, message, format!("write {needed:?}, or leave it out")));
+    }
+    Ok(Memory { name: given.name.get_ref().clone(), bytes, host: given.host, contents })
 }
 
 /// What only several objects together get wrong.

@@ -117,9 +117,10 @@ pub struct Timer {
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Memory {
     pub name: Word,
-    pub size: Word,
+    pub size: Option<Word>,
     #[serde(default)]
     pub host: bool,
+    pub files: Option<Spanned<Value>>,
 }
 
 /// `[[device]]`: what a program controls something by.

@@ -64,7 +64,8 @@ pub fn add(values: &Values, manifest: &Manifest, system: &mut System) -> Result<
     let endpoint = Target::Endpoint(system.endpoints.len());
     let notification = times(system, booted);
     system.endpoints.push(Endpoint { name: DOMAIN.to_string(), notification, serves: false });
-    let journal = Memory { name: JOURNAL.to_string(), bytes: pages(JOURNAL_BYTES), host: true };
+    let (name, contents) = (JOURNAL.to_string(), Vec::new());
+    let journal = Memory { name, bytes: pages(JOURNAL_BYTES), host: true, contents };
     system.memories.push(journal);
     let beats = Target::Notification(beats_at);
     for (number, child) in system.domains[booted..].iter_mut().enumerate() {

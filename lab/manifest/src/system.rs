@@ -181,7 +181,7 @@ impl System {
     pub(crate) fn add_memory(&mut self, wish: &str, bytes: u64) -> String {
         let taken = |name: &str| self.memories.iter().any(|memory| memory.name == name);
         let name = control::free(wish, taken);
-        self.memories.push(Memory { name: name.clone(), bytes, host: true });
+        self.memories.push(Memory { name: name.clone(), bytes, host: true, contents: Vec::new() });
         name
     }
 }
@@ -238,6 +238,8 @@ pub struct Memory {
     pub bytes: u64,
     /// Whether the host reads it after the run.
     pub host: bool,
+    /// What it begins with: the archive of its files; the rest is zero.
+    pub contents: Vec<u8>,
 }
 
 /// A trace of what the kernel does.

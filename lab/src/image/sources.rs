@@ -92,8 +92,8 @@ mod tests {
             "user/supervisor",
             "user/sync",
         ];
-        let below = ["abi", "policies", "user/network", "user/programs", "user/ring", "user/rt"];
-        let programs = [&below[..], &services].concat();
+        let others = ["user/files", "user/network", "user/programs", "user/ring", "user/rt"];
+        let programs = [&["abi", "policies"], &others[..], &services].concat();
         assert_eq!(of("programs"), programs);
         let port = crate::machine::MACHINES[0].emulator().unwrap().port();
         let kernel = ["abi", "cells", "kernel", "kernel/section", "locks", "policies", "ports/rtm"];

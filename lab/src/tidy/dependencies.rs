@@ -6,7 +6,7 @@ use cargo_metadata::Metadata;
 use std::fs;
 
 /// Which package may depend on what inside the project, as `(package, dependencies)`.
-const RULE: [(&str, &[&str]); 28] = [
+const RULE: [(&str, &[&str]); 29] = [
     ("abi", &[]),
     ("cells", &[]),
     ("policies", &["abi", "cells"]),
@@ -16,6 +16,7 @@ const RULE: [(&str, &[&str]); 28] = [
     ("rt", &["abi"]),
     ("service-macro", &[]),
     ("service", &["rt", "service-macro"]),
+    ("files", &["abi", "rt", "service"]),
     ("ring", &["rt"]),
     ("supervision", &["abi", "service"]),
     ("supervisor", &["abi", "rt", "service", "supervision"]),
@@ -26,6 +27,7 @@ const RULE: [(&str, &[&str]); 28] = [
         "programs",
         &[
             "abi",
+            "files",
             "network",
             "policies",
             "ring",

@@ -13,6 +13,7 @@ pub mod cross;
 pub mod curfew;
 pub mod cyclictest;
 pub mod echo;
+pub mod files;
 pub mod frames;
 pub mod futex_attack;
 pub mod futex_cost;
