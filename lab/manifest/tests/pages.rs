@@ -40,7 +40,7 @@ const DOMAIN: &str = "[[domain]]\nname = \"d\"\nprogram = \"p\"\npriority = 1";
 fn taken(text: &str) -> BTreeSet<String> {
     let text = text.replace("LIMITED", LIMITED).replace("DOMAIN", DOMAIN).replace(" WRONG", WRONG);
     let text = format!("[system]\nname = \"s\"\n{text}\n");
-    let said = manifest::parse("s.toml", &text).err().expect("it is wrong").to_string();
+    let said = manifest::parse("s.toml", &text).expect_err("it is wrong").to_string();
     let help = said.split_once(" is one of: ");
     let (_, help) = help.unwrap_or_else(|| panic!("no words are offered: {said}"));
     // It may have several lines; another message stands behind an empty one.
