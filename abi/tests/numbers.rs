@@ -40,7 +40,8 @@ fn calls() {
     pinned!(Call: Ipc 0, Call 1, ReplyWait 2, Signal 3, Yield 4, Null 5, Clock 6, Fact 7,
         CapCopy 16, CapDelete 17, CapRevoke 18, CapSaveReply 19, CapInspect 20, Destroy 21,
         EndpointCreate 24, NotificationCreate 25, TimerCreate 26, TimerSet 27, InterruptAck 28,
-        MemoryCreate 32, Map 33, Protect 34, DomainCreate 40, DomainGrant 41, ThreadCreate 42,
+        InterruptRoute 29, MemoryCreate 32, Map 33, Protect 34, MemoryAddress 35,
+        DomainCreate 40, DomainGrant 41, ThreadCreate 42,
         ThreadExchange 43, ThreadResume 44, ThreadSuspend 45, ThreadPriority 46, ThreadInspect 47,
         ThreadMigrate 48, Name 54, ConsoleWrite 56, ConsoleRead 57, Shutdown 58, Inspect 59,
         Observe 60, MutexWait 64, MutexWake 65, CondWait 66, CondRequeue 67, InheritWait 68,
@@ -90,6 +91,7 @@ fn rights_and_descriptors() {
     let ipc = [Rights::SEND, Rights::RECEIVE, Rights::GRANT].map(|right| right.0);
     let memory = [Rights::READ, Rights::WRITE, Rights::EXECUTE].map(|right| right.0);
     assert_eq!((ipc, memory, Rights::CONTROL.0), ([1, 2, 4], [1, 2, 4], 1));
+    assert_eq!(Rights::PHYSICAL.0, 64);
     let common = [Rights::COPY, Rights::REVOKE, Rights::DESTROY, Rights::ALL].map(|right| right.0);
     assert_eq!(common, [8, 16, 32, 63]);
     assert_eq!([Info::CAPABILITY, Info::NOTIFICATION, Info::FAULT], [256, 512, 1024]);

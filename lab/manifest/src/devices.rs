@@ -90,10 +90,7 @@ pub fn add(values: &Values, manifest: &Manifest, system: &mut System) -> Vec<Pro
         }
     }
     let memories = (system.memories.len()..).take(setup.devices.len()).collect();
-    let memory = |one: &Wired| {
-        let (name, contents) = (one.name.clone(), Vec::new());
-        Memory { name, bytes: PAGE, host: false, contents }
-    };
+    let memory = |one: &Wired| Memory::ram(&one.name, PAGE, false);
     system.memories.extend(setup.devices.iter().map(memory));
     system.devices = Some(Devices { setup, memories, plant, at });
     problems

@@ -16,6 +16,7 @@ mod files;
 mod inventory;
 mod layout;
 mod logs;
+mod memory;
 mod owned;
 mod problem;
 mod program;
@@ -48,9 +49,9 @@ pub use suggest::nearest;
 pub use summary::spell_curve;
 pub use supervisor::JOURNAL;
 pub use system::{
-    Capability, Domain, Endpoint, FaultHandler, Interrupt, Load, Map, Memory, Mutex, Notification,
-    Origin, Overheads, Protocol, Reaction, Reservation, Restart, Section, Shared, System, Task,
-    Timer, Trace,
+    Capability, Domain, Endpoint, FaultHandler, Interrupt, Load, Map, Medium, Memory, Mutex,
+    Notification, Origin, Overheads, Protocol, Reaction, Reservation, Restart, Section, Shared,
+    System, Task, Timer, Trace,
 };
 pub use target::Target;
 pub use units::{spell_duration, spell_part, spell_part_up, spell_percent, spell_size};

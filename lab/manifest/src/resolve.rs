@@ -13,6 +13,7 @@ use crate::domain;
 use crate::elf::Image;
 use crate::files;
 use crate::inventory::Inventory;
+use crate::memory;
 use crate::problem::{Problem, Problems, Source};
 use crate::reader;
 use crate::reservation;
@@ -20,8 +21,8 @@ use crate::schema::{self, Manifest, Number};
 use crate::sharing;
 use crate::supervised;
 use crate::supervisor;
-use crate::system::{Endpoint, Interrupt, Memory, Notification, Overheads, System, Timer, Trace};
-use crate::units::{spell_duration, spell_size};
+use crate::system::{Endpoint, Interrupt, Notification, Overheads, System, Timer, Trace};
+use crate::units::spell_duration;
 use crate::values::{LONGEST_NAME, MOST_OBJECTS, Values, repeated};
 use crate::{ALL_KERNELS, KERNELS, LOCKINGS, NO_LOCKING, TREE};
 
@@ -62,7 +63,7 @@ pub fn system(folder: &Path, source: &Source) -> Result<System, Problems> {
     let found = &mut problems;
     system.endpoints = each(&manifest.endpoint, found, |object| endpoint(&values, object));
     system.timers = each(&manifest.timer, found, |object| timer(&values, object));
-    system.memories = each(&manifest.memory, found, |object| memory(&values, folder, object));
+    system.memories = each(&manifest.memory, found, |object| memory::read(&values, folder, object));
     found.extend(devices::add(&values, &manifest, &mut system));
     let interrupts = each(&manifest.interrupt, found, |object| interrupt(&values, &system, object));
     system.interrupts = interrupts;
@@ -84,6 +85,7 @@ pub fn system(folder: &Path, source: &Source) -> Result<System, Problems> {
     found.extend(files::written(&values, &manifest));
     found.extend(supervised::together(&values, &manifest));
     if found.is_empty() {
+        found.extend(memory::overlapping(&values, &manifest.memory, &system));
         reservation::attach(&mut system, &reservations);
         found.extend(reservation::wrong_kernel(&values, &manifest, &system));
         found.extend(reservation::idle_priority(&values, &manifest, &system));
@@ -252,6 +254,10 @@ fn timeslice(values: &Values, given: &schema::General, tick: u64) -> Result<u64,
 /// The trace that the manifest asks for.
 fn trace(values: &Values, given: &schema::Trace, system: &System) -> Result<Trace, Problem> {
     let memory = values.find("memory", &given.memory)?;
+    if !system.memories[memory].is_ram() {
+        let help = "name a memory without `at`";
+        return Err(values.problem(&given.memory, "a trace is kept in RAM alone", help));
+    }
     if system.memories[memory].bytes < 2 * abi::PAGE {
         let message = "this memory has no room for a record behind the trace's header";
         let help = "give it two pages at least, `size = \"8K\"`";
@@ -287,6 +293,7 @@ fn interrupt(
         irq,
         notification: values.find("notification", &given.notification)?,
         badge: signalled(values, &given.badge)?,
+        cpu: values.number(&given.cpu, 0, 0..=u64::from(system.cpus) - 1)? as u32,
     })
 }
 
@@ -306,26 +313,6 @@ fn signalled(values: &Values, badge: &Option<Number>) -> Result<u64, Problem> {
         }
         badge => values.number(badge, 1, 0..=u64::MAX),
     }
-}
-
-fn memory(values: &Values, folder: &Path, given: &schema::Memory) -> Result<Memory, Problem> {
-    let contents = given.files.as_ref().map(|files| files::pack(values, folder, files));
-    let contents = contents.transpose()?.unwrap_or_default();
-    let needed = (contents.len() as u64).next_multiple_of(abi::PAGE);
-    let bytes = match &given.size {
-        Some(size) => values.size(size, abi::PAGE..=RAM[1])?,
-        None if given.files.is_some() => needed,
-        None => {
-            let help = "write for instance size = \"64K\", or the files that it holds";
-            return Err(values.problem(&given.name, "`size` is missing", help));
-        }
-    };
-    if let (true, Some(size)) = (needed > bytes, &given.size) {
-        let needed = spell_size(needed);
-        let message = format!("the files of this memory take {needed}");
-        return Err(values.problem(size, message, format!("write {needed:?}, or leave it out")));
-    }
-    Ok(Memory { name: given.name.get_ref().clone(), bytes, host: given.host, contents })
 }
 
 /// What only several objects together get wrong.

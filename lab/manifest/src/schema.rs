@@ -101,6 +101,7 @@ pub struct Interrupt {
     pub device: Option<Word>,
     pub notification: Word,
     pub badge: Option<Number>,
+    pub cpu: Option<Number>,
 }
 
 /// `[[timer]]`.
@@ -121,6 +122,8 @@ pub struct Memory {
     #[serde(default)]
     pub host: bool,
     pub files: Option<Spanned<Value>>,
+    pub at: Option<Number>,
+    pub cache: Option<Word>,
 }
 
 /// `[[device]]`: what a program controls something by.

@@ -64,8 +64,7 @@ pub fn add(values: &Values, manifest: &Manifest, system: &mut System) -> Result<
     let endpoint = Target::Endpoint(system.endpoints.len());
     let notification = times(system, booted);
     system.endpoints.push(Endpoint { name: DOMAIN.to_string(), notification, serves: false });
-    let (name, contents) = (JOURNAL.to_string(), Vec::new());
-    let journal = Memory { name, bytes: pages(JOURNAL_BYTES), host: true, contents };
+    let journal = Memory::ram(JOURNAL, pages(JOURNAL_BYTES), true);
     system.memories.push(journal);
     let beats = Target::Notification(beats_at);
     for (number, child) in system.domains[booted..].iter_mut().enumerate() {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::target::Target;
 use abi::account;
+use abi::boot::Cache;
 use abi::call::NO_SLICE;
 use abi::object::Resource;
 use abi::reservation::{Budget, Inheritance, Policy, Share, Timing, Window};
@@ -181,7 +182,7 @@ impl System {
     pub(crate) fn add_memory(&mut self, wish: &str, bytes: u64) -> String {
         let taken = |name: &str| self.memories.iter().any(|memory| memory.name == name);
         let name = control::free(wish, taken);
-        self.memories.push(Memory { name: name.clone(), bytes, host: true, contents: Vec::new() });
+        self.memories.push(Memory::ram(&name, bytes, true));
         name
     }
 }
@@ -216,6 +217,8 @@ pub struct Interrupt {
     pub notification: usize,
     /// The bits that it signals.
     pub badge: u64,
+    /// The CPU that it comes to.
+    pub cpu: u32,
 }
 
 /// A timer that signals a notification.
@@ -240,6 +243,35 @@ pub struct Memory {
     pub host: bool,
     /// What it begins with: the archive of its files; the rest is zero.
     pub contents: Vec<u8>,
+    /// What it is.
+    pub medium: Medium,
+}
+
+/// What memory consists of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Medium {
+    /// RAM.
+    #[default]
+    Ram,
+    /// A device's registers or memory.
+    Device {
+        /// Its physical address.
+        at: u64,
+        /// How the processor may keep what is there.
+        cache: Cache,
+    },
+}
+
+impl Memory {
+    /// RAM that the host reads after the run, or not.
+    pub fn ram(name: &str, bytes: u64, host: bool) -> Memory {
+        Memory { name: name.to_string(), bytes, host, contents: Vec::new(), medium: Medium::Ram }
+    }
+
+    /// Whether it takes RAM.
+    pub fn is_ram(&self) -> bool {
+        self.medium == Medium::Ram
+    }
 }
 
 /// A trace of what the kernel does.

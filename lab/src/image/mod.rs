@@ -89,6 +89,12 @@ pub fn check_devices(machine: &dyn Machine, system: &System) -> Result<()> {
         let message = format!("{name} has devices, which machine {machine} does not have");
         return Err(usage(format!("{message}; run it on the twin: --machine twin")));
     }
+    let on_board = system.memories.iter().find(|memory| !memory.is_ram());
+    if let (Some(memory), None) = (on_board, machine.emulator()) {
+        let (name, memory, machine) = (&system.name, &memory.name, machine.name());
+        let message = format!("{name} has device memory `{memory}`, machine {machine} has none");
+        return Err(usage(format!("{message}; run it where there is a board: qemu-x86_64")));
+    }
     Ok(())
 }
 

@@ -122,7 +122,7 @@ const CONSTANTS: &[Constant] = constants! {
     "error", "STATUS_": Status::OK, Status::RECEIVE;
     "rights", "RIGHTS_": Rights::NONE, Rights::SEND, Rights::RECEIVE, Rights::GRANT, Rights::READ,
         Rights::WRITE, Rights::EXECUTE, Rights::CONTROL, Rights::COPY, Rights::REVOKE,
-        Rights::DESTROY, Rights::RESERVE, Rights::DIVIDE, Rights::ALL;
+        Rights::DESTROY, Rights::RESERVE, Rights::DIVIDE, Rights::PHYSICAL, Rights::ALL;
     "reservation", "": reservation::LEVELS, reservation::WHOLE, reservation::LONGEST,
         reservation::SHORTEST, reservation::SHORTEST_WINDOW, reservation::LEAST_BUDGET,
         reservation::LEAST_PART, reservation::WINDOWS, reservation::UNSERVED;

@@ -71,6 +71,11 @@ enum giusto_call {
     GIUSTO_CALL_TIMER_SET = 27,
     /** Unmasks the interrupt in slot `a0` again after it was delivered. */
     GIUSTO_CALL_INTERRUPT_ACK = 28,
+    /**
+     * Lets the interrupt in slot `a0` come to CPU `a1` from now on, which the caller's domain may
+     * use.
+     */
+    GIUSTO_CALL_INTERRUPT_ROUTE = 29,
     /** Creates a memory object of `a1` pages in slot `a0`. */
     GIUSTO_CALL_MEMORY_CREATE = 32,
     /**
@@ -81,6 +86,11 @@ enum giusto_call {
     GIUSTO_CALL_MAP = 33,
     /** Changes the rights of the mapping in slot `a0` to `a1`. */
     GIUSTO_CALL_PROTECT = 34,
+    /**
+     * Where the memory in slot `a0` lies: its physical address (result 0), and its bytes from there
+     * (result 1).
+     */
+    GIUSTO_CALL_MEMORY_ADDRESS = 35,
     /**
      * Creates a domain in slot `a0` with `a1` capability slots (at most 64, unless the pool slot is
      * one that a boot domain with a larger table has left) and maximum priority `a2`; its threads
@@ -293,9 +303,11 @@ enum giusto_call {
     X(GIUSTO_CALL_TIMER_CREATE, TimerCreate) \
     X(GIUSTO_CALL_TIMER_SET, TimerSet) \
     X(GIUSTO_CALL_INTERRUPT_ACK, InterruptAck) \
+    X(GIUSTO_CALL_INTERRUPT_ROUTE, InterruptRoute) \
     X(GIUSTO_CALL_MEMORY_CREATE, MemoryCreate) \
     X(GIUSTO_CALL_MAP, Map) \
     X(GIUSTO_CALL_PROTECT, Protect) \
+    X(GIUSTO_CALL_MEMORY_ADDRESS, MemoryAddress) \
     X(GIUSTO_CALL_DOMAIN_CREATE, DomainCreate) \
     X(GIUSTO_CALL_DOMAIN_GRANT, DomainGrant) \
     X(GIUSTO_CALL_THREAD_CREATE, ThreadCreate) \
@@ -1000,7 +1012,12 @@ enum giusto_server {
 /** Reservation that is a class: make reservations in it, and move some into it. */
 #define GIUSTO_RIGHTS_DIVIDE 4
 
-/** Every right. */
+/** Memory: learn where it lies in physical memory. */
+#define GIUSTO_RIGHTS_PHYSICAL 64
+
+/**
+ * Every right that comes with an object: all but `Rights::PHYSICAL`, which only the manifest gives.
+ */
 #define GIUSTO_RIGHTS_ALL 63
 
 /**
@@ -1233,11 +1250,13 @@ enum giusto_server {
     X(GIUSTO_CALL_TIMER_CREATE, 1, 0, 0, 0x10, 1) \
     X(GIUSTO_CALL_TIMER_SET, 0, 0, 0, 0x100, 1) \
     X(GIUSTO_CALL_INTERRUPT_ACK, 0, 0, 0, 0x20, 1) \
+    X(GIUSTO_CALL_INTERRUPT_ROUTE, 0, 0, 0, 0x20, 1) \
     X(GIUSTO_CALL_MEMORY_CREATE, 0, 0, 1, 0x0, 0) \
     X(GIUSTO_CALL_MAP, 0, 0, 0, 0x2, 1) \
     X(GIUSTO_CALL_MAP, 1, 0, 0, 0x40, 0) \
     X(GIUSTO_CALL_MAP, 2, 0, 1, 0x0, 0) \
     X(GIUSTO_CALL_PROTECT, 0, 0, 0, 0x80, 1) \
+    X(GIUSTO_CALL_MEMORY_ADDRESS, 0, 0, 0, 0x40, 64) \
     X(GIUSTO_CALL_DOMAIN_CREATE, 0, 0, 1, 0x0, 0) \
     X(GIUSTO_CALL_DOMAIN_GRANT, 0, 0, 0, 0x2, 1) \
     X(GIUSTO_CALL_DOMAIN_GRANT, 1, 0, 0, 0x0, 8) \

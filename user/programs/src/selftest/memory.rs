@@ -250,6 +250,8 @@ fn bad_ranges(bench: &Bench) -> Check {
         let result = memory::map(bench.slot(), Slot::NONE, range, RW);
         refused(result, Error::InvalidArgument, "pages that are not there")?;
     }
+    let own = memory::address(pages(bench, 1)?);
+    refused(own, Error::MissingRight, "where memory lies that a program has made")?;
     refused(memory::create(bench.slot(), 0), Error::InvalidArgument, "no pages")?;
     let result = memory::create(bench.slot(), u64::MAX);
     refused(result, Error::InvalidArgument, "more pages than there are")
