@@ -15,8 +15,9 @@ use crate::budget::{self, Pool};
 use crate::elf::Image;
 use crate::inventory::Inventory;
 use crate::layout::{Area, Contents, ENVIRONMENT, STACKS, buffer};
+use crate::memory::Medium;
 use crate::problem::{Problem, Problems, quote};
-use crate::system::{Domain, Medium, Monitor, Reaction, System};
+use crate::system::{Domain, Monitor, Reaction, System};
 use crate::target::Target;
 
 const WORD: usize = size_of::<u64>();

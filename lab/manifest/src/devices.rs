@@ -6,10 +6,11 @@ use devices::{KINDS, Panel, Parameters, Setup, Wired};
 use indexmap::IndexMap;
 use toml::{Spanned, Value};
 
+use crate::memory::Memory;
 use crate::problem::{Problem, Span, quote};
 use crate::program;
 use crate::schema::{self, Manifest, Word};
-use crate::system::{Memory, Origin, System};
+use crate::system::{Origin, System};
 use crate::target::Target;
 use crate::values::Values;
 

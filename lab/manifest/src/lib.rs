@@ -43,15 +43,16 @@ pub use budget::Pool;
 pub use control::{Choices, Control};
 pub use devices::Devices;
 pub use layout::{BUFFER_STRIDE, BUFFERS, ENVIRONMENT, MAPS, PROGRAMS, STACKS, mapped};
+pub use memory::{Medium, Memory};
 pub use problem::{Problem, Problems, Source, Span};
 pub use rights::{rights_of, spell_rights};
 pub use suggest::nearest;
 pub use summary::spell_curve;
 pub use supervisor::JOURNAL;
 pub use system::{
-    Capability, Domain, Endpoint, FaultHandler, Interrupt, Load, Map, Medium, Memory, Mutex,
-    Notification, Origin, Overheads, Protocol, Reaction, Reservation, Restart, Section, Shared,
-    System, Task, Timer, Trace,
+    Capability, Domain, Endpoint, FaultHandler, Interrupt, Load, Map, Mutex, Notification, Origin,
+    Overheads, Protocol, Reaction, Reservation, Restart, Section, Shared, System, Task, Timer,
+    Trace,
 };
 pub use target::Target;
 pub use units::{spell_duration, spell_part, spell_part_up, spell_percent, spell_size};

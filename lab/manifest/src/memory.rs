@@ -9,7 +9,7 @@ use abi::boot::Cache;
 use crate::files;
 use crate::problem::Problem;
 use crate::schema;
-use crate::system::{Medium, Memory, System};
+use crate::system::System;
 use crate::units::spell_size;
 use crate::values::Values;
 
@@ -17,6 +17,48 @@ use crate::values::Values;
 const MOST: u64 = 2 << 30;
 /// End of physical addresses.
 const END: u64 = 1 << 52;
+
+/// A memory object that domains map or hold capabilities to.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// Its name.
+    pub name: String,
+    /// Its size in bytes, a multiple of the page.
+    pub bytes: u64,
+    /// Whether the host reads it after the run.
+    pub host: bool,
+    /// What it begins with: the archive of its files; the rest is zero.
+    pub contents: Vec<u8>,
+    /// What it is.
+    pub medium: Medium,
+}
+
+/// What memory consists of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Medium {
+    /// RAM.
+    #[default]
+    Ram,
+    /// A device's registers or memory.
+    Device {
+        /// Its physical address.
+        at: u64,
+        /// How the processor may keep what is there.
+        cache: Cache,
+    },
+}
+
+impl Memory {
+    /// RAM that the host reads after the run, or not.
+    pub fn ram(name: &str, bytes: u64, host: bool) -> Memory {
+        Memory { name: name.to_string(), bytes, host, contents: Vec::new(), medium: Medium::Ram }
+    }
+
+    /// Whether it takes RAM.
+    pub fn is_ram(&self) -> bool {
+        self.medium == Medium::Ram
+    }
+}
 
 /// Reads one, with the files of this folder that it holds.
 pub fn read(values: &Values, folder: &Path, given: &schema::Memory) -> Result<Memory, Problem> {

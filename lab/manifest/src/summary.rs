@@ -9,8 +9,9 @@ use abi::object::Resource;
 use comfy_table::{CellAlignment, Table, presets};
 
 use crate::devices::Devices;
+use crate::memory::Medium;
 use crate::rights::{spell_mapping, spell_rights};
-use crate::system::{Capability, Interrupt, Medium, System};
+use crate::system::{Capability, Interrupt, System};
 use crate::target::Target;
 use crate::units::{spell_duration, spell_size};
 

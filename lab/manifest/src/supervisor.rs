@@ -8,12 +8,11 @@ use abi::supervision::{
     WATCH, WATCH_LEAF,
 };
 
+use crate::memory::Memory;
 use crate::owned;
 use crate::problem::Problem;
 use crate::schema::Manifest;
-use crate::system::{
-    Capability, Domain, Endpoint, Map, Memory, Monitor, Notification, Reaction, System,
-};
+use crate::system::{Capability, Domain, Endpoint, Map, Monitor, Notification, Reaction, System};
 use crate::target::Target;
 use crate::units::spell_duration;
 use crate::values::Values;

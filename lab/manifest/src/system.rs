@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use crate::target::Target;
 use abi::account;
-use abi::boot::Cache;
 use abi::call::NO_SLICE;
 use abi::object::Resource;
 use abi::reservation::{Budget, Inheritance, Policy, Share, Timing, Window};
@@ -15,6 +14,7 @@ use abi::{Kind, Rights};
 use crate::budget::Pool;
 use crate::control::{self, Choices};
 use crate::devices::Devices;
+use crate::memory::Memory;
 use crate::problem::{Source, Span};
 
 /// A system that [`parse`](crate::parse) found right.
@@ -230,48 +230,6 @@ pub struct Timer {
     pub notification: usize,
     /// The bits that it signals.
     pub badge: u64,
-}
-
-/// A memory object that domains map or hold capabilities to.
-#[derive(Clone, Debug)]
-pub struct Memory {
-    /// Its name.
-    pub name: String,
-    /// Its size in bytes, a multiple of the page.
-    pub bytes: u64,
-    /// Whether the host reads it after the run.
-    pub host: bool,
-    /// What it begins with: the archive of its files; the rest is zero.
-    pub contents: Vec<u8>,
-    /// What it is.
-    pub medium: Medium,
-}
-
-/// What memory consists of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Medium {
-    /// RAM.
-    #[default]
-    Ram,
-    /// A device's registers or memory.
-    Device {
-        /// Its physical address.
-        at: u64,
-        /// How the processor may keep what is there.
-        cache: Cache,
-    },
-}
-
-impl Memory {
-    /// RAM that the host reads after the run, or not.
-    pub fn ram(name: &str, bytes: u64, host: bool) -> Memory {
-        Memory { name: name.to_string(), bytes, host, contents: Vec::new(), medium: Medium::Ram }
-    }
-
-    /// Whether it takes RAM.
-    pub fn is_ram(&self) -> bool {
-        self.medium == Medium::Ram
-    }
 }
 
 /// A trace of what the kernel does.
