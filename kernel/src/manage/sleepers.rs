@@ -25,6 +25,9 @@ impl<P: Port> Manager<'_, P> {
             change()?;
             if self.kernel.trees.urgency_of_instants(node) > before {
                 next.set(0);
+                if self.preempted() {
+                    return Ok(Done::Preempted);
+                }
             }
         }
         while let Some(at) = thread() {

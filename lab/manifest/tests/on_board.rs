@@ -39,9 +39,9 @@ fn device_memory_goes_into_the_archive_as_it_is() {
 
 #[test]
 fn device_memory_takes_no_ram() {
-    let large = SYSTEM.replace("12K", "1G").replace("[system]", "[system]\nmemory = \"64M\"");
+    let large = SYSTEM.replace("12K", "24M").replace("[system]", "[system]\nmemory = \"16M\"");
     let system = parse("board.toml", &large).unwrap_or_else(|problems| panic!("{problems}"));
-    assert_eq!(system.memories[1].bytes, 1 << 30);
+    assert_eq!(system.memories[1].bytes, 24 << 20);
     assert!(!system.memories[1].is_ram() && system.memories[0].is_ram());
     let summary = system.summary();
     assert!(summary.contains("4K at 0xfeb00000, uncached"), "{summary}");

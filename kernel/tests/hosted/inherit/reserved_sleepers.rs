@@ -134,7 +134,7 @@ fn begun() -> Machine {
     board.does(SLEEPER, sleep(20 * TICK));
     board.wait(TICK - board.host.now());
     assert_eq!(urgency(&board), 15);
-    board.host.interrupt_after(1);
+    board.host.interrupt_after(2);
     board.call(raise(18));
     assert!(board.regs.get().again, "it is to be issued again");
     assert_eq!(urgency(&board), 15);

@@ -250,6 +250,8 @@ fn bad_ranges(bench: &Bench) -> Check {
         let result = memory::map(bench.slot(), Slot::NONE, range, RW);
         refused(result, Error::InvalidArgument, "pages that are not there")?;
     }
+    let (at, bytes) = memory::address(bench.env.cap("frames"))?;
+    expect(at % 4096 == 0 && bytes == 8192, "memory of the manifest lies in whole pages")?;
     let own = memory::address(pages(bench, 1)?);
     refused(own, Error::MissingRight, "where memory lies that a program has made")?;
     refused(memory::create(bench.slot(), 0), Error::InvalidArgument, "no pages")?;
