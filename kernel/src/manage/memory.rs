@@ -340,19 +340,6 @@ impl<P: Port> Manager<'_, P> {
         true
     }
 
-    /// Where a memory lies. What a program has made lies in no row, and no capability to it has the
-    /// right: its frames will be another's.
-    pub(super) fn memory_address(&self, own: Ref<Domain<P>>, slot: u32) -> Result<Done, Error> {
-        let cap = self.all.open(own).named::<Memory<P>>(slot, Rights::PHYSICAL)?;
-        let memory = self.all.open(cap.at);
-        match memory.frames.get() {
-            Frames::Contiguous(base) => {
-                Ok(Done::Values(base / P::PAGE * P::PAGE, memory.pages.get() * P::PAGE))
-            }
-            Frames::Indexed(_) => Err(Error::MissingRight),
-        }
-    }
-
     /// Undoes a dying mapping. False: an interrupt is pending.
     pub(crate) fn destroy_mapping(&self, at: Ref<Mapping<P>>) -> bool {
         assert!(at.life() == Life::Dying, "undone without being destroyed");

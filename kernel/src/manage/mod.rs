@@ -7,6 +7,7 @@ mod cancel;
 mod capabilities;
 mod create;
 mod destroy;
+mod drivers;
 pub mod futex;
 pub mod inherit;
 mod inspect;
@@ -82,11 +83,10 @@ impl<P: Port> Manager<'_, P> {
             Call::TimerCreate => self.create_timer(own, slot?, args[1]),
             Call::TimerSet => self.set_timer(own, slot?, args[1]),
             Call::InterruptAck => self.acknowledge(own, slot?),
-            Call::InterruptRoute => self.route(own, slot?, args[1]),
             Call::MemoryCreate => self.create_memory(own, slot?, args[1]),
             Call::Map => self.map(me, own, args),
             Call::Protect => self.protect(me, own, slot?, Rights(args[1] as u8)),
-            Call::MemoryAddress => self.memory_address(own, slot?),
+            Call::MemoryAddress | Call::InterruptRoute => self.call_of_drivers(own, call, args),
             Call::DomainCreate => self.create_domain(me, own, slot?, args),
             Call::DomainGrant => self.grant(own, args),
             Call::ThreadCreate => self.create_thread(own, args),
@@ -188,18 +188,6 @@ impl<P: Port> Manager<'_, P> {
     fn acknowledge(&self, own: Ref<Domain<P>>, slot: u32) -> Result<Done, Error> {
         let cap = self.all.open(own).named::<Interrupt<P>>(slot, Rights::CONTROL)?;
         self.kernel.port.set_irq(self.all.open(cap.at).irq.get(), true);
-        Ok(Done::Nothing)
-    }
-
-    /// Lets an interrupt come to another CPU.
-    fn route(&self, own: Ref<Domain<P>>, slot: u32, number: u64) -> Result<Done, Error> {
-        let domain = self.all.open(own);
-        let cap = domain.named::<Interrupt<P>>(slot, Rights::CONTROL)?;
-        self.check_cpu(number)?;
-        if domain.cpus.get() & 1 << number == 0 {
-            return Err(Error::CpuNotAllowed);
-        }
-        self.kernel.port.route_irq(self.all.open(cap.at).irq.get(), number as u32);
         Ok(Done::Nothing)
     }
 

@@ -38,7 +38,9 @@ const WRITE_THROUGH: u64 = 8;
 const UNCACHED: u64 = 0x10;
 const LARGE: u64 = 0x80;
 const NO_EXECUTE: u64 = 1 << 63;
-const ADDRESS: u64 = 0x000f_ffff_ffff_f000;
+/// The address in an entry, with the attributes of device memory: no table and no RAM has any, so
+/// that one mask serves for all.
+const ADDRESS: u64 = ADDRESSES - PAGE | ATTRIBUTES;
 /// End of the physical addresses that a page table can hold.
 pub const ADDRESSES: u64 = 1 << 52;
 const LARGE_PAGE: u64 = 0x20_0000;
@@ -367,7 +369,7 @@ impl port::Space for Space {
 
     fn protect(&self, _port: &impl port::Port, at: u64, rights: Rights, _change: Change) {
         if let Some(leaf) = self.leaf(at) {
-            leaf.store(leaf.load(Relaxed) & (ADDRESS | ATTRIBUTES) | user_flags(rights), Relaxed);
+            leaf.store(leaf.load(Relaxed) & ADDRESS | user_flags(rights), Relaxed);
             forget_page(at);
         }
     }
