@@ -388,8 +388,8 @@ impl Chooser {
             Call::NotificationCreate => [self.spare(NOTIFICATION), 0, 0, 0, 0, 0],
             Call::TimerCreate => [self.spare(TIMER), self.of(NOTIFICATION), 0, 0, 0, 0],
             Call::TimerSet => [self.of(TIMER), self.soon(), 0, 0, 0, 0],
-            Call::InterruptAck => [self.interrupt(), 0, 0, 0, 0, 0],
-            Call::InterruptRoute => [self.interrupt(), self.small(5), 0, 0, 0, 0],
+            // The CPU of a route; an acknowledgement ignores it.
+            Call::InterruptAck | Call::InterruptRoute => [self.interrupt(), self.small(5), 0, 0, 0, 0],
             Call::MemoryCreate => [self.spare(MEMORY), self.from(1, 4), 0, 0, 0, 0],
             Call::Map => {
                 let (domain, to) = (self.domain(), self.spare(MAPPING) | self.rights() << 32);
