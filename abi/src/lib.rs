@@ -15,7 +15,6 @@ pub mod control;
 pub mod device;
 pub mod env;
 pub mod error;
-pub mod files;
 pub mod futex;
 pub mod layout;
 pub mod log;

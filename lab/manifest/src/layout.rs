@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 use abi::{PAGE, Rights};
 
 use crate::elf::Image;
-use crate::memory::Memory;
 use crate::reservation;
-use crate::system::{Domain, System};
+use crate::system::{Domain, Memory, System};
 
 /// Where programs may lie.
 pub const PROGRAMS: std::ops::Range<u64> = 0x20_0000..ENVIRONMENT;

@@ -1,8 +1,7 @@
 //! Commands that are about Giusto itself, whose source an SDK has only in part.
 
 use super::test;
-use crate::cli::Lab;
-use crate::commands::Command;
+use crate::cli::{Command, Lab};
 use crate::failure::usage;
 use crate::workspace;
 use anyhow::Result;

@@ -40,10 +40,7 @@ fn errors(call: Call) -> (bool, bool, &'static [Error]) {
         Call::Signal | Call::CapDelete | Call::ThreadResume | Call::ThreadSuspend => {
             (true, false, &[])
         }
-        Call::ThreadInspect | Call::TimerSet | Call::InterruptAck | Call::MemoryAddress => {
-            (true, false, &[])
-        }
-        Call::InterruptRoute => (true, false, &[InvalidArgument]),
+        Call::ThreadInspect | Call::TimerSet | Call::InterruptAck => (true, false, &[]),
         Call::Yield => (true, false, &[WrongState]),
         Call::Null | Call::Clock => (false, false, &[]),
         Call::Fact => (false, false, &[InvalidArgument]),

@@ -7,7 +7,6 @@ pub mod commands;
 mod dependencies;
 mod ends;
 pub mod header;
-mod keys;
 mod limits;
 pub mod links;
 mod modules;
@@ -15,9 +14,7 @@ mod packages;
 mod places;
 mod reach;
 mod source;
-mod terms;
 mod unsafety;
-mod values;
 mod wording;
 
 use crate::workspace;
@@ -63,9 +60,6 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
     findings.extend(packages::check(&metadata));
     findings.extend(links::check(root)?);
     findings.extend(wording::check(root)?);
-    findings.extend(terms::check(root)?);
-    findings.extend(keys::check(root)?);
-    findings.extend(values::check(root)?);
     findings.extend(reach::check(&sources, &roots));
     findings.extend(unsafety::check_roots(&sources, &roots));
     findings.extend(header::check(root)?);

@@ -70,7 +70,6 @@ pub fn set_up() {
     }
     set_up_own();
     for irq in 0..IRQS {
-        route_irq(irq, 0);
         set_irq(irq, false);
     }
 }
@@ -120,7 +119,7 @@ const SAMPLES: u8 = 2;
 #[init]
 pub fn route_samples() {
     const NON_MASKABLE: u32 = 0b100 << 8;
-    program(SAMPLES, NON_MASKABLE);
+    route(SAMPLES, NON_MASKABLE);
 }
 
 /// Unmasks a device IRQ, or masks it.
@@ -129,12 +128,7 @@ pub fn set_irq(irq: u8, enabled: bool) {
     if irq == SAMPLES {
         return;
     }
-    program(irq, LEVEL | u32::from(IRQ_0 + irq) | if enabled { 0 } else { MASKED });
-}
-
-/// Lets a device IRQ come to a CPU from now on. Controllers are numbered as CPUs are.
-pub fn route_irq(irq: u8, cpu: u32) {
-    LINE_REGISTERS.write::<Pause, 1>([(register(irq) + 1, cpu << 24)]);
+    route(irq, LEVEL | u32::from(IRQ_0 + irq) | if enabled { 0 } else { MASKED });
 }
 
 /// Lets the interval timer through to all CPUs.
@@ -143,20 +137,19 @@ pub fn route_irq(irq: u8, cpu: u32) {
 pub fn route_slices() {
     const TIMER_LINE: u8 = 2;
     const ALL: u32 = 0xff << 24;
-    LINE_REGISTERS.write::<Pause, 1>([(register(TIMER_LINE) + 1, ALL)]);
-    program(TIMER_LINE, u32::from(SLICE));
+    route_to(TIMER_LINE, ALL, u32::from(SLICE));
 }
 
-/// Programs an IRQ, but for the CPU that it comes to.
+/// Programs an IRQ.
 #[inline(always)]
-fn program(irq: u8, what: u32) {
-    LINE_REGISTERS.write::<Pause, 1>([(register(irq), what)]);
+fn route(irq: u8, low: u32) {
+    route_to(irq, 0, low);
 }
 
-/// The first of the two registers of an IRQ; the second one names the CPU.
 #[inline(always)]
-fn register(irq: u8) -> u32 {
-    0x10 + u32::from(irq) * 2
+fn route_to(irq: u8, high: u32, low: u32) {
+    let register = 0x10 + u32::from(irq) * 2;
+    LINE_REGISTERS.write::<Pause, 2>([(register + 1, high), (register, low)]);
 }
 
 /// The I/O APIC, whose registers lie behind an index.

@@ -307,13 +307,11 @@ int pthread_mutex_setprioceiling(pthread_mutex_t *mutex, int ceiling, int *old)
     int error = owned(mutex, id, giusto_acquire(&mutex->slow, id, inherits(mutex), never));
     if (error != 0 && error != EOWNERDEAD)
         return error;
-    int before = mutex->ceiling;
+    if (old != NULL)
+        *old = mutex->ceiling;
     __atomic_store_n(&mutex->ceiling, (uint8_t)ceiling, __ATOMIC_RELAXED);
     /* The next owner is told what the last one has left behind. */
-    error = release(mutex, id);
-    if (old != NULL)
-        *old = before;
-    return error;
+    return release(mutex, id);
 }
 
 int pthread_mutex_getprioceiling(const pthread_mutex_t *mutex, int *ceiling)

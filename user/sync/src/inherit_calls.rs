@@ -7,9 +7,6 @@ use rt::{Error, Wait, Words};
 /// Calls of clients to servers, all threads of one domain: a question, and its answer. While
 /// clients wait, each server has the highest of their priorities, as the helper of each
 /// client's condition for its answer. Questions are served in the order in which they were asked.
-///
-/// If a thread ends while it changes the words, the next thread that uses them is told, and so are
-/// all that wait: until then they wait.
 pub struct InheritCalls<Q, A> {
     mutex: InheritMutex,
     words: Words,
@@ -123,17 +120,14 @@ impl<Q: Value, A: Value> InheritCalls<Q, A> {
         changes: &InheritCondition,
         so: impl Fn(&Words) -> bool,
     ) -> Result<(), Error> {
-        // What is cancelled is a wait, not a call.
-        let ended = loop {
-            match changes.wait_while(guard, Wait::NEVER, &so) {
-                Err(Error::Cancelled) => {}
-                ended => break ended,
+        while so(guard) {
+            // What is cancelled is a wait, not a call.
+            match changes.wait_within(guard, Wait::NEVER) {
+                Ok(()) | Err(Error::Cancelled) => self.is_whole(guard)?,
+                failed => return failed,
             }
-        };
-        if ended == Err(Error::WrongState) {
-            self.is_whole(guard)?;
         }
-        ended
+        Ok(())
     }
 
     /// The condition that a question is there.

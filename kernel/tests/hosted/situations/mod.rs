@@ -6,7 +6,6 @@ mod chains;
 mod confinement;
 mod console;
 mod destruction;
-mod devices;
 mod domains;
 mod donation;
 mod extremes;

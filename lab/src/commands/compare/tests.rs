@@ -1,6 +1,5 @@
 use super::*;
-use crate::cli::{Cli, Lab};
-use crate::commands::Command;
+use crate::cli::{Cli, Command, Lab};
 use clap::Parser;
 use expect_test::expect;
 

@@ -1,6 +1,5 @@
 use super::*;
-use crate::cli::Cli;
-use crate::commands::Command;
+use crate::cli::{Cli, Command};
 use crate::failure::Usage;
 use crate::machine::{EMULATOR, Launch, MACHINES};
 use clap::Parser;

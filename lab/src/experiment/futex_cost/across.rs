@@ -30,7 +30,6 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("locking", "what guards the kernel where several CPUs are in it"),
     ],
     claims,
-    deep: true,
     ..Experiment::USUAL
 };
 

@@ -64,7 +64,6 @@ pub static EXPERIMENT: Experiment = Experiment {
          mean.",
     ],
     claims: claims::claims,
-    deep: true,
     ..Experiment::USUAL
 };
 

@@ -55,7 +55,6 @@ pub static EXPERIMENT: Experiment = Experiment {
         parameters: &["period"],
         notes: &[SHARES, BY_SOURCE, "`domain` is the share of a whole domain."],
     }),
-    deep: true,
     ..Experiment::USUAL
 };
 

@@ -57,7 +57,6 @@ pub static EXPERIMENT: Experiment = Experiment {
         parameters: &[],
         notes: &[RATES_OF, AVOIDS, JUDGED],
     }),
-    deep: true,
     ..Experiment::USUAL
 };
 

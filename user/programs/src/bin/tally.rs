@@ -1,4 +1,4 @@
-//! Counts how often programs that run out of time are restarted.
+//! Counts how often programs that run out of time are made again.
 #![no_std]
 #![no_main]
 

@@ -1,7 +1,6 @@
 use super::*;
 use crate::accounts::Account;
-use crate::cli::Cli;
-use crate::commands::Command;
+use crate::cli::{Cli, Command};
 use crate::failure::Usage;
 use clap::Parser;
 

@@ -35,7 +35,6 @@ pub static EXPERIMENT: Experiment = Experiment {
     ],
     golden: true,
     claims: claims::claims,
-    deep: true,
     ..Experiment::USUAL
 };
 
