@@ -84,7 +84,8 @@ pub enum Record {
     Endpoint = 4,
     /// Creates a notification: owner (or [`NO_OWNER`]).
     Notification = 5,
-    /// Creates an interrupt: owner (or [`NO_OWNER`]), IRQ, notification, badge.
+    /// Creates an interrupt: owner (or [`NO_OWNER`]), IRQ, notification, badge, the CPU to which it
+    /// comes.
     Interrupt = 6,
     /// Creates a timer: owner (or [`NO_OWNER`]), notification, badge.
     Timer = 7,
@@ -121,6 +122,41 @@ pub enum Record {
     /// Lets a reservation run on below everything else: reservation, 1 if that is when its budget
     /// is used up, 1 if that is when a job has missed its deadline.
     Background = 18,
+    /// Creates a memory object whose frames are a device's registers: owner (or [`NO_OWNER`]),
+    /// pages, [`Cache`], physical address.
+    Device = 19,
+}
+
+/// How the processor may keep what is in device memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Cache {
+    /// Not at all: each access reaches the device, in the order of the program.
+    #[default]
+    Uncached = 0,
+    /// It gathers writes, and reads ahead: for what is a picture or a queue of packets.
+    WriteCombining = 1,
+    /// As RAM.
+    WriteBack = 2,
+}
+
+impl Cache {
+    /// All, with what manifests call them, in the order of their codes.
+    pub const ALL: [(Cache, &str); 3] = [
+        (Cache::Uncached, "uncached"),
+        (Cache::WriteCombining, "write-combining"),
+        (Cache::WriteBack, "write-back"),
+    ];
+
+    /// The attribute with this code.
+    pub fn from_code(code: u64) -> Option<Cache> {
+        Cache::ALL.get(code as usize).map(|(cache, _)| *cache)
+    }
+
+    /// What manifests call it.
+    pub fn name(self) -> &'static str {
+        Cache::ALL[self as usize].1
+    }
 }
 
 impl Record {
@@ -145,6 +181,7 @@ impl Record {
             16 => Record::Monitor,
             17 => Record::Accounts,
             18 => Record::Background,
+            19 => Record::Device,
             _ => return None,
         })
     }
@@ -158,7 +195,8 @@ impl Record {
             Record::Thread => 9,
             Record::Endpoint => 2,
             Record::Notification => 1,
-            Record::Interrupt => 4,
+            Record::Device => 4,
+            Record::Interrupt => 5,
             Record::Timer => 3,
             Record::Memory => 5,
             Record::Map => 6,

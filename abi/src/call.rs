@@ -67,6 +67,9 @@ pub enum Call {
     TimerSet = 27,
     /// Unmasks the interrupt in slot `a0` again after it was delivered.
     InterruptAck = 28,
+    /// Lets the interrupt in slot `a0` come to CPU `a1` from now on, which the caller's domain may
+    /// use.
+    InterruptRoute = 29,
 
     /// Creates a memory object of `a1` pages in slot `a0`.
     MemoryCreate = 32,
@@ -76,6 +79,9 @@ pub enum Call {
     Map = 33,
     /// Changes the rights of the mapping in slot `a0` to `a1`.
     Protect = 34,
+    /// Where the memory in slot `a0` lies: its physical address (result 0), and its bytes from
+    /// there (result 1).
+    MemoryAddress = 35,
 
     /// Creates a domain in slot `a0` with `a1` capability slots (at most 64, unless the pool slot
     /// is one that a boot domain with a larger table has left) and maximum priority `a2`; its
@@ -216,7 +222,7 @@ pub enum Call {
 
 impl Call {
     /// All system calls, in the order of their numbers.
-    pub const ALL: [Call; 56] = [
+    pub const ALL: [Call; 58] = [
         Call::Ipc,
         Call::Call,
         Call::ReplyWait,
@@ -236,9 +242,11 @@ impl Call {
         Call::TimerCreate,
         Call::TimerSet,
         Call::InterruptAck,
+        Call::InterruptRoute,
         Call::MemoryCreate,
         Call::Map,
         Call::Protect,
+        Call::MemoryAddress,
         Call::DomainCreate,
         Call::DomainGrant,
         Call::ThreadCreate,

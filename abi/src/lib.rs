@@ -15,6 +15,7 @@ pub mod control;
 pub mod device;
 pub mod env;
 pub mod error;
+pub mod files;
 pub mod futex;
 pub mod layout;
 pub mod log;

@@ -65,14 +65,18 @@ impl Kind {
                 &[("send", Rights::SEND), ("receive", Rights::RECEIVE), ("grant", Rights::GRANT)]
             }
             Kind::Notification => &[("signal", Rights::SEND), ("receive", Rights::RECEIVE)],
-            Kind::Memory => {
-                &[("read", Rights::READ), ("write", Rights::WRITE), ("execute", Rights::EXECUTE)]
-            }
+            Kind::Memory => &[
+                ("read", Rights::READ),
+                ("write", Rights::WRITE),
+                ("execute", Rights::EXECUTE),
+                ("physical", Rights::PHYSICAL),
+            ],
             Kind::Reservation => &[
                 ("control", Rights::CONTROL),
                 ("reserve", Rights::RESERVE),
                 ("divide", Rights::DIVIDE),
             ],
+            Kind::Train => &[("send", Rights::SEND)],
             _ => &[("control", Rights::CONTROL)],
         }
     }

@@ -39,6 +39,8 @@ impl Rights {
     pub const RESERVE: Rights = Rights(2);
     /// Reservation that is a class: make reservations in it, and move some into it.
     pub const DIVIDE: Rights = Rights(4);
+    /// Memory: learn where it lies in physical memory.
+    pub const PHYSICAL: Rights = Rights(64);
     /// Copy the capability to another slot or into a message.
     pub const COPY: Rights = Rights(8);
     /// Make every other capability to the object stale.
@@ -48,7 +50,8 @@ impl Rights {
     /// Those that capabilities to all kinds of objects can have, with their names.
     pub const COMMON: [(&'static str, Rights); 3] =
         [("copy", Rights::COPY), ("revoke", Rights::REVOKE), ("destroy", Rights::DESTROY)];
-    /// Every right.
+    /// Every right that comes with an object: all but [`Rights::PHYSICAL`], which only the manifest
+    /// gives.
     pub const ALL: Rights = Rights(63);
 
     /// Whether every right of `other` is in this set.

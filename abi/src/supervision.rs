@@ -50,7 +50,7 @@ const HEADER: usize = 3;
 /// A slot that is not there.
 const NO_SLOT: u32 = 0;
 
-/// A program that is made and made again.
+/// A program that the supervisor starts and restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Child {
     /// Its name, as [`name_words`](crate::boot::name_words) packs it.
@@ -83,7 +83,7 @@ pub struct Child {
     pub told: Option<u32>,
     /// The supervisor's slot with the leaf that its threads run on, if there is one.
     pub reservation: Option<u32>,
-    /// Whether it is made again also if its program ends.
+    /// Whether it is restarted also if its program ends.
     pub always: bool,
     /// How many restarts it is allowed within the window.
     pub at_most: u64,
@@ -129,8 +129,8 @@ pub struct Grant {
     pub rights: u8,
 }
 
-/// An object that children alone hold: it begins as at boot when none of them is there and one is
-/// made again.
+/// An object that children alone hold: it is as at boot when none of them is there and one is
+/// restarted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owned {
     /// A timer, a notification or an interrupt, in this order in the inventory.
@@ -389,7 +389,7 @@ impl Silence {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Event {
-    /// It was made again, with those that depend on it.
+    /// It was restarted, with those that depend on it.
     Restarted = 1,
     /// It had failed too often: it stays down, with those that depend on it.
     GivenUp = 2,

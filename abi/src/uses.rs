@@ -66,11 +66,12 @@ pub fn uses(call: Call) -> &'static [Use] {
         Call::EndpointCreate => &const { [fills(0), needs(1, &[Notification], Rights::RECEIVE)] },
         Call::TimerCreate => &const { [fills(0), needs(1, &[Notification], Rights::SEND)] },
         Call::TimerSet => &const { [needs(0, &[Timer], CONTROL)] },
-        Call::InterruptAck => &const { [needs(0, &[Interrupt], CONTROL)] },
+        Call::InterruptAck | Call::InterruptRoute => &const { [needs(0, &[Interrupt], CONTROL)] },
         Call::Map => {
             &const { [needs(0, &[Domain], CONTROL), needs(1, &[Memory], Rights::NONE), fills(2)] }
         }
         Call::Protect => &const { [needs(0, &[Mapping], CONTROL)] },
+        Call::MemoryAddress => &const { [needs(0, &[Memory], Rights::PHYSICAL)] },
         Call::DomainGrant => {
             &const {
                 let there = Use { wants: Wants::EmptyThere, ..fills(2) };

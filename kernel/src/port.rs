@@ -3,6 +3,7 @@
 use crate::cost::CostEvent;
 use crate::statistics::Statistics;
 use crate::tlb::Change;
+use abi::boot::Cache;
 use abi::message::BUFFER_WORDS;
 use abi::{Info, Rights, Status};
 use core::sync::atomic::{AtomicU32, AtomicU64};
@@ -76,6 +77,14 @@ pub trait Port: Sized + 'static {
     fn pending(&self) -> bool;
     /// Unmasks an IRQ, or masks it.
     fn set_irq(&self, irq: u8, enabled: bool);
+    /// Lets an IRQ come to a CPU from now on: to the first one, as long as nothing else was said.
+    /// Only with several CPUs.
+    fn route_irq(&self, _irq: u8, _cpu: u32) {}
+    /// What device memory at a physical address is for [`Space::map`]: its first frame, with the
+    /// port's attributes in the low bits. `None`: there can be none.
+    fn device_frame(&self, _at: u64, _pages: u64, _cache: Cache) -> Option<u64> {
+        None
+    }
     /// The number of IRQs.
     fn irqs(&self) -> u8;
     /// The words of a page frame.
@@ -225,13 +234,13 @@ pub trait Space: 'static {
     fn new(root: u64) -> Self;
     /// How many further table frames mapping this range takes.
     fn missing(&self, port: &impl Port, at: u64, pages: u64) -> usize;
-    /// The frame that is mapped at this address of user space, if any.
+    /// The frame of RAM that is mapped at this address of user space, if any.
     fn frame(&self, port: &impl Port, at: u64) -> Option<u64>;
-    /// Whether a page is mapped at this address.
+    /// Whether a page is mapped at this address: RAM or device memory.
     fn is_mapped(&self, port: &impl Port, at: u64) -> bool {
         self.frame(port, at).is_some()
     }
-    /// The frame that is mapped at this address of user space, if user mode may write to it.
+    /// The frame of RAM that is mapped at this address of user space, if user mode may write to it.
     fn writable(&self, port: &impl Port, at: u64) -> Option<u64>;
     /// [`Space::writable`] from what was looked up last. `None`: not to be told from that.
     #[inline(always)]
@@ -240,7 +249,8 @@ pub trait Space: 'static {
     }
     /// Puts a zeroed frame in place of the highest table that an address lacks.
     fn add_table(&self, port: &impl Port, at: u64, table: u64);
-    /// Maps one page, if nothing is in the way and no table is missing.
+    /// Maps one page, if nothing is in the way and no table is missing: a frame of RAM, or one that
+    /// counts on from [`Port::device_frame`].
     fn map(&self, port: &impl Port, at: u64, frame: u64, rights: Rights) -> Mapped;
     /// Changes the rights of a mapped page, and invalidates it in the TLB of this CPU. Other CPUs
     /// are reached by [`Space::REMOTE`], for which the [`Change`] was noted.

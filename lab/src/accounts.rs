@@ -175,30 +175,32 @@ fn rounded(time: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
 
+    /// A system with a class, and a task in it.
+    pub const TWO: &str = r#"
+        [system]
+        name = "two"
+        [[reservation]]
+        name = "class"
+        policy = "edf"
+        priority = 300
+        [[reservation]]
+        name = "task"
+        in = "class"
+        deadline = "5ms"
+        period = "5ms"
+        budget = "1ms"
+        [[domain]]
+        name = "task"
+        program = "periodic"
+        priority = 1
+        reservation = "task"
+    "#;
+
     fn system() -> System {
-        let text = r#"
-            [system]
-            name = "two"
-            [[reservation]]
-            name = "class"
-            policy = "edf"
-            priority = 300
-            [[reservation]]
-            name = "task"
-            in = "class"
-            deadline = "5ms"
-            period = "5ms"
-            budget = "1ms"
-            [[domain]]
-            name = "task"
-            program = "periodic"
-            priority = 1
-            reservation = "task"
-        "#;
-        manifest::parse("two.toml", text).expect("it is right")
+        manifest::parse("two.toml", TWO).expect("it is right")
     }
 
     fn bytes(words: &[u64]) -> Vec<u8> {

@@ -1,41 +1,36 @@
 //! The command line.
 
-mod c;
 mod compare;
 mod cyclictest;
-mod image;
-mod import;
-mod live;
+pub mod live;
 pub mod model;
 pub mod refusal;
 mod rtsim;
-mod sdk;
 mod test;
-mod trace;
+pub mod trace;
 mod twin;
 mod under;
 mod values;
 
-pub use c::C;
 pub use compare::Compare;
 pub use cyclictest::Cyclictest;
-pub use image::Image;
-pub use import::Import;
 pub use live::{Ps, Sched, Top, Which};
 pub use rtsim::{Rtsim, Scheduler as RtsimScheduler};
-pub use sdk::Sdk;
 pub use test::{Group, Test};
 pub use trace::Trace;
 pub use twin::{Fuzz, Fuzzed, Replay, Speed, Twin};
 pub use under::Under;
 
+use crate::commands::Command;
 use crate::experiment::{EVERYWHERE, EXPERIMENTS};
+use crate::failure::Verdict;
 use crate::machine::{Computed, MACHINES, MEASURED, Platform};
 use abi::log::Level;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
-use values::{duration, flame, period, plot, seed, threshold, wires, written};
+pub use values::written;
+use values::{duration, flame, period, plot, seed, threshold, wires};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,12 +40,11 @@ Examples:
   ./giusto lab run ping-pong --json   measure, and print the result as JSON
   ./giusto test                       everything that must hold
 
-Exit status: 0 everything held, 1 a check failed, 2 wrong usage or a tool is
-missing, 3 a wake-up was later than --auto allows, 4 a program faulted and no
-handler took it, 101 the kernel panicked.
-`./giusto --no-install COMMAND` installs nothing and prints what to run instead.";
+`./giusto --no-install COMMAND` installs nothing and prints what to run instead.
 
-const RUN_EXAMPLES: &str = "\
+Exit status:";
+
+pub const RUN_EXAMPLES: &str = "\
 Examples:
   ./giusto run hello
   ./giusto run my/system.toml --board q35
@@ -62,7 +56,7 @@ Examples:
   ./giusto run hello --gdb               wait for gdb; it has all symbols
   echo ps | ./giusto run shell";
 
-const NEW_EXAMPLES: &str = "\
+pub const NEW_EXAMPLES: &str = "\
 Examples:
   ./giusto new plant
   ./giusto run plant                  on the emulator
@@ -70,7 +64,7 @@ Examples:
   ./giusto test plant                 what plant/tests.toml says
   ./giusto new plant --c              with programs in C";
 
-const PROFILE_EXAMPLES: &str = "\
+pub const PROFILE_EXAMPLES: &str = "\
 Examples:
   ./giusto profile udpserver
   ./giusto profile udpserver --kernel strict-eager --flame out.svg
@@ -78,7 +72,7 @@ Examples:
   ./giusto profile stress --exact             the same for each of four CPUs
   ./giusto profile udpserver --event branches";
 
-const CHECK_EXAMPLES: &str = "\
+pub const CHECK_EXAMPLES: &str = "\
 Examples:
   ./giusto check hello
   ./giusto check my/system.toml --json
@@ -86,7 +80,7 @@ Examples:
   ./giusto trace hello --overheads --json >costs.json
   ./giusto check my/system.toml --overheads costs.json";
 
-const CYCLICTEST_EXAMPLES: &str = "\
+pub const CYCLICTEST_EXAMPLES: &str = "\
 Examples:
   ./giusto cyclictest -m -S -p 99 -i 1000 -D 10s -h 100 -q
   ./giusto cyclictest -t 4 -a 0-3 -p 99 -l 1000     on four CPUs
@@ -126,25 +120,25 @@ Examples:
   ./giusto lab claims --run           measure first (some minutes)
   ./giusto lab claims S0-C05 S0-C07   these, with what decided";
 
-const TWIN_EXAMPLES: &str = "\
+pub const TWIN_EXAMPLES: &str = "\
 Examples:
   ./giusto twin fuzz                  a million steps
   ./giusto twin fuzz --minutes 480    a night
   ./giusto twin replay 0x1f           one seed again, bit for bit
   ./giusto twin speed --check         events a second, every invariant checked";
 
-const TEST_EXAMPLES: &str = "\
+pub const TEST_EXAMPLES: &str = "\
 Examples:
   ./giusto test --quick               a minute and a half
   ./giusto test plant                 the tests of a system of your own
   ./giusto test selftest              what has that in its name
   ./giusto test kernel/hosted fuzz    tests of a package
   ./giusto test --deep                hours; again, it goes on where it was
-  ./giusto test --mutants no-shoot-down no-revalidation";
+  ./giusto test --mutants no-shootdown no-revalidation";
 
 /// Giusto: a real-time microkernel with a laboratory.
 #[derive(Debug, Parser)]
-#[command(name = "giusto", bin_name = "./giusto", version, after_help = EXAMPLES)]
+#[command(name = "giusto", bin_name = "./giusto", version, after_help = after_help())]
 #[command(max_term_width = 80, disable_help_subcommand = true)]
 pub struct Cli {
     /// Print one JSON document on standard output instead of text.
@@ -155,75 +149,10 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// A command.
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    /// The five-minute first run: boot, self-test, measure, report.
-    Demo,
-    /// Boot a system and attach its console to the terminal (Ctrl-C ends it).
-    #[command(after_help = RUN_EXAMPLES)]
-    Run(Run),
-    /// Show a running system: domains, threads, reservations.
-    #[command(after_help = live::PS_EXAMPLES)]
-    Ps(Ps),
-    /// Show or change how a running system is scheduled.
-    #[command(subcommand, after_help = live::SCHED_EXAMPLES)]
-    Sched(Sched),
-    /// Watch a running system: who gets how much CPU time, and what is late.
-    #[command(after_help = live::TOP_EXAMPLES)]
-    Top(Top),
-    /// Make a system of your own: a manifest, two programs and their tests.
-    #[command(after_help = NEW_EXAMPLES)]
-    New {
-        /// The folder to make; the system is called as it.
-        folder: PathBuf,
-        /// Programs in C instead of Rust.
-        #[arg(long)]
-        c: bool,
-    },
-    /// Check system manifests: show what they ask for, and whether it fits.
-    #[command(after_help = CHECK_EXAMPLES)]
-    Check(Check),
-    /// Turn a workload of rt-app or a task set of SimSo into a system.
-    #[command(after_help = import::EXAMPLES)]
-    Import(Import),
-    /// How programs in C are compiled and linked; the library is built if it is not there.
-    #[command(after_help = c::EXAMPLES)]
-    C(C),
-    /// Write a system as files that boot without Giusto: one kernel, the programs, the command.
-    #[command(after_help = image::EXAMPLES)]
-    Image(Image),
-    /// Make a folder with what systems of one's own need, which works without a checkout.
-    #[command(after_help = sdk::EXAMPLES)]
-    Sdk(Sdk),
-    /// Sample where a system's time goes, in programs and inside the kernel.
-    #[command(after_help = PROFILE_EXAMPLES)]
-    Profile(Profile),
-    /// Measure how late threads wake, as cyclictest does: with its options and its output.
-    #[command(after_help = CYCLICTEST_EXAMPLES, disable_help_flag = true)]
-    Cyclictest(Cyclictest),
-    /// Experiments: list, run, report.
-    #[command(subcommand)]
-    Lab(Lab),
-    /// Boot a system, record what its kernel does, and show it.
-    #[command(after_help = trace::EXAMPLES)]
-    Trace(Trace),
-    /// The simulation: fuzz the kernel in it, replay a seed, measure its speed.
-    #[command(subcommand, after_help = TWIN_EXAMPLES)]
-    Twin(Twin),
-    /// Run the project's tests, on the host and on the machines.
-    #[command(after_help = TEST_EXAMPLES)]
-    Test(Test),
-    /// Make a book of all pages, with search, for a browser.
-    Book,
-    /// Check the project's own rules: dependencies, limits, unsafe code, dead files.
-    Tidy {
-        /// Print the page of all commands instead, as docs/commands.md is to have it.
-        #[arg(long)]
-        commands: bool,
-    },
-    /// List the tools that are needed, their versions, and how to get what is missing.
-    Doctor,
+/// Examples, and what each exit status means.
+fn after_help() -> String {
+    let row = |verdict: Verdict| format!("\n  {:<5}{}", verdict.status(), verdict.meaning());
+    EXAMPLES.to_string() + &Verdict::ALL.map(row).concat()
 }
 
 /// What to check.
@@ -370,7 +299,7 @@ pub enum Lab {
     #[command(after_help = LIST_EXAMPLES)]
     List {
         /// Tell all about these, such as what `lab run --set` can change.
-        #[arg(value_name = "EXPERIMENT", value_parser = experiments())]
+        #[arg(value_name = "EXPERIMENT", value_parser = experiments(), hide_possible_values = true)]
         names: Vec<String>,
         /// Tell all about each.
         #[arg(long)]
@@ -423,6 +352,7 @@ pub struct Claims {
 pub struct LabRun {
     /// Experiments; see `./giusto lab list`.
     #[arg(required_unless_present = "all", value_name = "EXPERIMENT", value_parser = experiments())]
+    #[arg(hide_possible_values = true)]
     pub experiments: Vec<String>,
     /// All experiments, each on its usual machine. Those that this commit has finished with the
     /// same seed are skipped: after an interruption the same command goes on.
@@ -495,12 +425,12 @@ fn running() -> PossibleValuesParser {
     PossibleValuesParser::new(names.chain([Computed.name(), EVERYWHERE]))
 }
 
-fn boards() -> PossibleValuesParser {
+pub fn boards() -> PossibleValuesParser {
     PossibleValuesParser::new(MACHINES.iter().flat_map(|machine| machine.boards().iter().copied()))
 }
 
 /// Those of one image, which experiments compare.
-fn all_kernels() -> PossibleValuesParser {
+pub fn all_kernels() -> PossibleValuesParser {
     PossibleValuesParser::new(manifest::ALL_KERNELS)
 }
 

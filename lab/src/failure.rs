@@ -24,14 +24,25 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// All of them, by their exit statuses.
+    pub const ALL: [Verdict; 7] = [
+        Verdict::Held,
+        Verdict::Failed,
+        Verdict::Unable,
+        Verdict::Late,
+        Verdict::Faulted,
+        Verdict::Panicked,
+        Verdict::Interrupted,
+    ];
+
     /// [`Verdict::Held`] if `held`.
     pub fn from_bool(held: bool) -> Verdict {
         if held { Verdict::Held } else { Verdict::Failed }
     }
 
     /// The exit status that says so.
-    pub fn exit_code(self) -> ExitCode {
-        ExitCode::from(match self {
+    pub fn status(self) -> u8 {
+        match self {
             Verdict::Held => 0,
             Verdict::Failed => 1,
             Verdict::Unable => 2,
@@ -39,7 +50,25 @@ impl Verdict {
             Verdict::Faulted => 4,
             Verdict::Panicked => abi::boot::EXIT_PANIC as u8,
             Verdict::Interrupted => INTERRUPT_STATUS,
-        })
+        }
+    }
+
+    /// The same, for `main`.
+    pub fn exit_code(self) -> ExitCode {
+        ExitCode::from(self.status())
+    }
+
+    /// What the status means, as the help and the page of all commands have it.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Verdict::Held => "everything held",
+            Verdict::Failed => "a check failed",
+            Verdict::Unable => "the usage or a manifest is wrong, or a tool is missing",
+            Verdict::Late => "a wake-up, a response or a section took longer than its limit",
+            Verdict::Faulted => "a program faulted without a handler, or panicked",
+            Verdict::Panicked => "the kernel panicked",
+            Verdict::Interrupted => "an interrupt (Ctrl-C) ended the command",
+        }
     }
 }
 
@@ -107,5 +136,10 @@ mod tests {
         let code = |error: &anyhow::Error| format!("{:?}", exit_code(error));
         assert_eq!(code(&usage("no such board")), format!("{:?}", ExitCode::from(2)));
         assert_eq!(code(&anyhow::anyhow!("panic")), format!("{:?}", ExitCode::from(1)));
+    }
+
+    #[test]
+    fn every_status_is_another_one() {
+        assert!(Verdict::ALL.map(Verdict::status).is_sorted_by(|one, next| one < next));
     }
 }

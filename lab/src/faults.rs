@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
-use twin_protocol::LOOPS;
+use twin_protocol::{LOOPS, NO_REGISTER};
 
 /// A thread that was stopped.
 #[derive(Debug, Serialize)]
@@ -170,6 +170,9 @@ fn reason(line: &Line, domain: Option<&Domain>) -> String {
         ("arithmetic", _) => format!("{name} divided by zero, or the quotient did not fit"),
         ("other", _) if *detail == LOOPS => {
             format!("{name} ran on without a system call: a loop has to call giusto_work there")
+        }
+        ("other", _) if *detail == NO_REGISTER => {
+            format!("{name} wrote to a device, but no register of 64 bits whole: use uint64_t")
         }
         _ => format!("{name} faulted: {kind}, {detail:#x}"),
     }

@@ -37,7 +37,7 @@ pub struct Restarts {
 pub struct Restart {
     /// The name of the domain that failed.
     pub domain: String,
-    /// What became of it: `restarted`, `given up`, `not made`, or `not made again` if the
+    /// What became of it: `restarted`, `given up`, `not made`, or `not restarted` if the
     /// supervisor was kept from that.
     pub event: &'static str,
     /// What had happened.
@@ -46,7 +46,7 @@ pub struct Restart {
     pub at: Vec<String>,
     /// When the supervisor learnt of it, in nanoseconds since boot.
     pub seen: u64,
-    /// Nanoseconds until all was made again.
+    /// Nanoseconds until all of it ran again.
     pub took: u64,
     /// Whether a heartbeat was missing: then it is told when that was noticed.
     #[serde(skip)]
@@ -102,7 +102,7 @@ fn read(journal: &[u8], panics: &Panics, system: &System, images: &Images) -> Re
 fn unanswered(silence: &Silence, domain: &Domain) -> Restart {
     Restart {
         domain: domain.name.clone(),
-        event: "not made again",
+        event: "not restarted",
         what: silent(&domain.name, silence.by),
         at: Vec::new(),
         seen: silence.seen,
@@ -257,7 +257,7 @@ mod tests {
         (8 * JOURNAL_SILENT..).zip(words).for_each(|(at, byte)| bytes[at] = byte);
         let told = tell(&bytes, &system(""));
         assert_eq!((told.count, told.latest[1].seen), (2, 40));
-        let said = "not made again: pump did not signal its heartbeat while hog had the CPU, \
+        let said = "not restarted: pump did not signal its heartbeat while hog had the CPU, \
                     noticed at 0.000 ms\n";
         assert!(told.to_string().ends_with(said), "{told}");
     }

@@ -67,8 +67,7 @@ pub fn load(system: &str) -> Result<System> {
     let shown = workspace::shown(&path);
     let text = std::fs::read_to_string(&path);
     let text = text.map_err(|error| usage(format!("cannot read {shown}: {error}")))?;
-    let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-    Ok(System { folder, ..manifest::parse(&shown, &text)? })
+    Ok(manifest::parse_in(path.parent().unwrap_or(Path::new("")), &shown, &text)?)
 }
 
 /// Gives an argument, `name=value`, to all programs that the manifest gives one of that name. What

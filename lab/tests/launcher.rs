@@ -40,6 +40,11 @@ fn rustup(installs: &str) -> String {
     )
 }
 
+/// What tells that so many megabytes of a disk are free.
+fn disk(free: u64) -> String {
+    format!("echo size; echo 'disk 1 1 {free} 1% /'")
+}
+
 /// A machine and a checkout on it.
 struct Machine {
     root: TempDir,
@@ -72,6 +77,8 @@ impl Machine {
              chmod +x \"$lab\"\n\
              echo \"laboratory in $CARGO_TARGET_DIR\" >&2",
         );
+        machine.has("df", &disk(1 << 20));
+        machine.has("du", "echo 0");
         machine.has("cargo-mutants", "true");
         machine.has("cc", "true");
         machine.has("gdb", "true");
@@ -144,7 +151,7 @@ fn a_complete_machine_starts_the_laboratory() {
 }
 
 #[test]
-fn the_laboratory_is_said_to_be_built_anew_if_it_is() {
+fn the_laboratory_is_said_to_be_built_again_if_it_is() {
     let machine = Machine::complete();
     assert!(machine.giusto("run hello").status.success());
     // What lies there is older than a file in which cargo finds nothing to compile.
@@ -157,11 +164,27 @@ fn the_laboratory_is_said_to_be_built_anew_if_it_is() {
     };
     assert_eq!(says("echo '    Finished `dev` profile' >&2"), "");
     let said = says("echo '   Compiling abi v0.1.0' >&2; echo '   Compiling lab v0.1.0' >&2");
-    assert_eq!(said, "giusto: building the laboratory anew: its source has changed\n");
+    assert_eq!(said, "giusto: building the laboratory again: its source has changed\n");
     machine.has("cargo", "echo 'error: it is wrong' >&2; exit 101");
     let output = machine.giusto("run hello");
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(texts(&output), (String::new(), "error: it is wrong\n".to_string()));
+}
+
+#[test]
+fn the_laboratory_is_built_in_one_go_until_it_is_edited() {
+    let machine = Machine::complete();
+    machine.has(
+        "cargo",
+        "lab=\"$CARGO_TARGET_DIR/debug/lab\"\n\
+         printf '#!/bin/sh\\necho ${CARGO_INCREMENTAL-edited}\\n' >\"$lab\"\n\
+         chmod +x \"$lab\"",
+    );
+    // What is built there names no source of the checkout, and counts as edited the second time.
+    for incremental in ["0\n", "edited\n"] {
+        let (stdout, stderr) = texts(&machine.giusto("run hello"));
+        assert_eq!(stdout, incremental, "{stderr}");
+    }
 }
 
 #[test]
@@ -324,4 +347,26 @@ fn a_read_only_checkout_is_built_in_the_users_cache() {
     fs::remove_dir_all(machine.path("home")).unwrap();
     fs::write(machine.path("home"), "").unwrap();
     machine.refuses("run hello", &["can write neither to", "set CARGO_TARGET_DIR"]);
+}
+
+#[test]
+fn a_disk_without_room_is_refused_before_anything_is_built() {
+    let wanted: u64 = said("\"everything that is tested\" wanted=").parse().unwrap();
+    let machine = Machine::complete();
+    machine.has("clang", "true");
+    machine.has("du", "echo 100");
+    machine.has("df", &disk(wanted - 101));
+    let takes = format!("everything that is tested takes {} MB more", wanted - 100);
+    for words in ["test", "test --quick"] {
+        machine.refuses(words, &[&takes, &format!("{} MB are free", wanted - 101), "make room"]);
+    }
+    assert!(machine.giusto("run hello").status.success(), "it takes less");
+    assert!(machine.giusto("test hello").status.success(), "so do single tests");
+    machine.has("df", &disk(wanted - 100));
+    assert!(machine.giusto("test").status.success());
+    // What was built long ago takes its room, and is no reason to begin.
+    machine.has("du", "echo 100000");
+    machine.has("df", &disk(10));
+    machine.refuses("test", &["10 MB are free"]);
+    assert!(machine.giusto("run hello").status.success(), "nothing is to be built");
 }

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ASSERTED, FREED_TWICE, WRITTEN_BEYOND, SMASHED, UNKNOWN_CONVERSION, NULL_USED, OVERFLOWN };
+enum { ASSERTED, FREED_TWICE, WRITTEN_BEYOND, SMASHED, UNKNOWN_CONVERSION };
+enum { NULL_USED = UNKNOWN_CONVERSION + 1, OVERFLOWN, MISSED };
 
 /* Writes so many bytes to an array of 8. */
 static void smash(size_t length)
@@ -47,6 +48,9 @@ int main(void)
         break;
     case OVERFLOWN:
         deeper(1000000);
+        break;
+    case MISSED:
+        giusto_cap("what it lacks");
         break;
     }
     return 0;

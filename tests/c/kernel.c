@@ -174,6 +174,9 @@ static int memory(void)
     }
     failed += check("a mapping for writing and executing is refused",
         giusto_protect(mapping, rights | GIUSTO_RIGHTS_EXECUTE) == GIUSTO_ERROR_WRITE_EXECUTE);
+    uint64_t address, bytes;
+    failed += check("where memory of its own lies is not told",
+        giusto_memory_address(object, &address, &bytes) == GIUSTO_ERROR_MISSING_RIGHT);
     failed += check("memory is unmapped", giusto_destroy(mapping) == 0);
     return failed;
 }

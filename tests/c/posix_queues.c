@@ -6,6 +6,7 @@
 #include <giusto.h>
 #include <mqueue.h>
 #include <string.h>
+#include <time.h>
 
 static struct mq_attr three = {.mq_maxmsg = 3, .mq_msgsize = 8};
 
@@ -92,6 +93,48 @@ static int messages(mqd_t queue)
 static uint64_t nanoseconds(struct timespec at)
 {
     return (uint64_t)at.tv_sec * 1000000000 + (uint64_t)at.tv_nsec;
+}
+
+/* Messages that take long to copy, and the instant at which one is sent. */
+enum { LARGE = 16384, INSTANTS = 100, MICROSECOND = 1000 };
+static char large[LARGE];
+static struct timespec sent_at;
+
+static void *sends_large(void *argument)
+{
+    static const char message[LARGE];
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &sent_at, NULL);
+    return (void *)(intptr_t)mq_send(*(mqd_t *)argument, message, LARGE, 0);
+}
+
+/* Whether a thread waits for a message until an instant in vain, though there is one then. */
+static int misses(mqd_t queue, uint64_t after, int *late)
+{
+    struct mq_attr attr = {0};
+    sent_at = in(MILLISECOND);
+    struct timespec until = span(nanoseconds(sent_at) + after);
+    pthread_t thread = make(LOW, sends_large, &queue);
+    int in_vain = mq_timedreceive(queue, large, LARGE, NULL, &until) < 0;
+    mq_getattr(queue, &attr);
+    joined(thread);
+    if (in_vain)
+        mq_receive(queue, large, LARGE, NULL);
+    *late += in_vain;
+    return in_vain && attr.mq_curmsgs > 0;
+}
+
+/* Instants before, while and after a lower thread owns the queue. */
+static int same_instants(void)
+{
+    struct mq_attr one = {.mq_maxmsg = 1, .mq_msgsize = LARGE};
+    mqd_t queue = mq_open("/large", O_CREAT | O_RDWR, 0600, &one);
+    int missed = 0, late = 0;
+    for (uint64_t i = 0; i < INSTANTS; i++)
+        missed += misses(queue, i * MICROSECOND, &late);
+    mq_close(queue);
+    mq_unlink("/large");
+    return check("a message that comes with the instant is received",
+        missed == 0 && late > 0 && late < INSTANTS);
 }
 
 /* Deadlines, with a queue that is empty. */
@@ -201,7 +244,7 @@ int queues(void)
             && put(to, 'x', 0) == 0 && get(from) == 'x');
     mq_close(to);
     mq_close(from);
-    failed += messages(queue) + deadlines(queue) + waits(queue);
+    failed += messages(queue) + deadlines(queue) + same_instants() + waits(queue);
     mqd_t usual = mq_open("/usual", O_CREAT | O_RDWR, 0600, NULL);
     struct mq_attr attr = {0};
     failed += check("a queue of which nothing is said",

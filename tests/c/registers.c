@@ -1,4 +1,5 @@
 /* Devices' registers by pointers: docs/devices.md lists them. */
+#include "arch/stray.h"
 #include "check.h"
 #include <giusto.h>
 #include <stdlib.h>
@@ -9,8 +10,17 @@ enum { START = 1, DONE = 1, BUSY = 2, FULL = 4095 };
 
 int main(void)
 {
+    union {
+        char bytes[16];
+        uint64_t words[2];
+    } room = {{0}};
+    stray();
+    *(volatile uint64_t *)(uintptr_t)(room.bytes + 1) = 1;
+    int strayed = check("what a program sets of its processor is its own", room.words[0] == 256);
+    stray();
     volatile uint64_t *pins = giusto_memory("pins").words, *gauge = giusto_memory("gauge").words;
-    int failed = check("a pin is not driven", pins[IN] == 0 && pins[DRIVEN] == 0);
+    int failed = strayed + check("a pin is neither driven nor written by half",
+        pins[OUT] == 0 && pins[IN] == 0 && pins[DRIVEN] == 0);
     pins[DRIVEN] = 1;
     pins[OUT] |= 1;
     /* A wire is measured as at the plant's last step. */

@@ -3,6 +3,7 @@
 //! Anything wrong with the archive stops the boot with a message: it was made by the laboratory,
 //! not by a program.
 
+mod memory;
 mod reservations;
 
 use crate::access::{Exclusive, Ref, Steady};
@@ -12,10 +13,9 @@ use crate::cpu::{Cpu, Settings};
 use crate::events::Machine;
 use crate::frames::FrameStack;
 use crate::kernel::Kernel;
+use crate::manage::Manager;
 use crate::manage::futex::identity;
-use crate::manage::{Manager, Range};
 use crate::object::capability::{Cap, Capability};
-use crate::object::memory::Frames;
 use crate::object::thread::flag;
 use crate::object::{
     Activation, Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Reservation, Thread,
@@ -31,7 +31,6 @@ use abi::boot::{
     CONSOLE, HEADER_WORDS, MAGIC, NO_OWNER, NONE, Record, SYSTEM, WORD_CHAINS, WORD_CPUS,
     WORD_INHERITANCE, WORD_LAZY_DEQUEUES, WORD_MAGIC, WORD_RECORDS, WORD_SLICE, WORD_TICK,
 };
-use abi::message::BUFFER_WORDS;
 use abi::object::{MOST_THREADS, Resource};
 use abi::reservation::Inheritance;
 use abi::trace::Keep;
@@ -335,6 +334,7 @@ macro_rules! made {
         }
     };
 }
+use made;
 
 impl<P: Port> Builder<'_, '_, P> {
     /// Field `index` of the record at `at`, from 1.
@@ -387,6 +387,7 @@ impl<P: Port> Builder<'_, '_, P> {
                 Made::Timer(timer)
             }
             Record::Memory => Made::Memory(self.memory(at)),
+            Record::Device => Made::Memory(self.device(at)),
             Record::Trace => return self.trace(at),
             Record::Root => Made::Reservation(self.root(at)),
             Record::Reservation => Made::Reservation(self.reservation(at)),
@@ -464,84 +465,11 @@ impl<P: Port> Builder<'_, '_, P> {
             Some(cell) => cell.set(Some(Weak::new(interrupt))),
             None => panic!("this machine has no IRQ {irq}"),
         }
+        let cpu = self.field(at, 5);
+        assert!(cpu < self.kernel().cpus.get().len() as u64, "an interrupt's CPU does not exist");
+        self.kernel().port.route_irq(irq as u8, cpu as u32);
         self.kernel().port.set_irq(irq as u8, true);
         interrupt
-    }
-
-    #[init]
-    fn memory(&mut self, at: usize) -> Ref<Memory<P>> {
-        let memory = self.kernel().memories.take(&self.manager.all, self.owner(at, 1));
-        let pages = self.field(at, 2);
-        let Some(base) = self.arena.frames::<P>(pages) else {
-            panic!("the manifest's memory does not fit into RAM")
-        };
-        self.fill(at, base, pages);
-        let body = self.manager.all.open(memory);
-        body.pages.set(pages);
-        body.frames.set(Frames::Contiguous(base));
-        self.archive.words[at + 5].store(base, Relaxed);
-        memory
-    }
-
-    #[init]
-    fn fill(&self, at: usize, base: u64, pages: u64) {
-        let source = self.field(at, 3) as usize / 8;
-        let length = (self.field(at, 4) as usize).div_ceil(8);
-        let per_page = P::PAGE as usize / 8;
-        for page in 0..pages as usize {
-            let address = base + page as u64 * P::PAGE;
-            let filled = length.saturating_sub(page * per_page).min(per_page);
-            if filled < per_page {
-                self.kernel().port.clear(address, BUFFER_WORDS);
-            }
-            if filled == 0 {
-                continue;
-            }
-            let first = source + page * per_page;
-            let data = self.archive.words.get(first..first + filled);
-            let Some(data) = data else {
-                panic!("the boot archive ends within a memory's contents")
-            };
-            for (word, value) in self.kernel().port.frame(address).iter().zip(data) {
-                word.store(value.load(Relaxed), Relaxed);
-            }
-        }
-    }
-
-    #[init]
-    fn map(&self, at: usize) {
-        let (domain, memory) = (made!(self, at, 1, Domain), made!(self, at, 2, Memory));
-        let rights = Rights(self.field(at, 6) as u8);
-        let (mut first, mut to, mut left) =
-            (self.field(at, 3), self.field(at, 4), self.field(at, 5));
-        assert!(
-            !rights.contains(Rights::WRITE.or(Rights::EXECUTE)),
-            "a boot mapping is writable and executable"
-        );
-        let range = Range { at: to, first, pages: left, rights };
-        let mapping: Ref<Mapping<P>> =
-            self.manager.make_mapping(None, domain, memory, &range, Rights::ALL);
-        while left > 0 {
-            let Frames::Contiguous(base) = self.manager.all.open(memory).frames.get() else {
-                panic!("boot memory is contiguous");
-            };
-            let fits = self.manager.check_tables(domain, to, 1);
-            assert!(fits.is_ok(), "a boot mapping needs more page tables than the quota");
-            let free = self.manager.map_page(domain, to, base + first * P::PAGE, rights);
-            assert!(free, "two boot mappings overlap at {to:#x}");
-            (first, to, left) = (first + 1, to + P::PAGE, left - 1);
-        }
-        self.manager.all.open(mapping).done.set(range.pages);
-    }
-
-    /// Where a memory begins, and its pages.
-    #[init]
-    pub(super) fn frames_of(&self, memory: Ref<Memory<P>>) -> (u64, u64) {
-        let memory = self.manager.all.open(memory);
-        match memory.frames.get() {
-            Frames::Contiguous(base) => (base, memory.pages.get()),
-            Frames::Indexed(_) => panic!("boot memory is contiguous"),
-        }
     }
 
     #[init]

@@ -7,6 +7,7 @@ mod cancel;
 mod capabilities;
 mod create;
 mod destroy;
+mod drivers;
 pub mod futex;
 pub mod inherit;
 mod inspect;
@@ -85,6 +86,7 @@ impl<P: Port> Manager<'_, P> {
             Call::MemoryCreate => self.create_memory(own, slot?, args[1]),
             Call::Map => self.map(me, own, args),
             Call::Protect => self.protect(me, own, slot?, Rights(args[1] as u8)),
+            Call::MemoryAddress | Call::InterruptRoute => self.call_of_drivers(own, call, args),
             Call::DomainCreate => self.create_domain(me, own, slot?, args),
             Call::DomainGrant => self.grant(own, args),
             Call::ThreadCreate => self.create_thread(own, args),
@@ -187,6 +189,12 @@ impl<P: Port> Manager<'_, P> {
         let cap = self.all.open(own).named::<Interrupt<P>>(slot, Rights::CONTROL)?;
         self.kernel.port.set_irq(self.all.open(cap.at).irq.get(), true);
         Ok(Done::Nothing)
+    }
+
+    /// Checks that there is a CPU of this number.
+    fn check_cpu(&self, number: u64) -> Result<(), Error> {
+        let count = if P::SMP { self.kernel.cpus.get().len() as u64 } else { 1 };
+        if number < count { Ok(()) } else { Err(Error::InvalidArgument) }
     }
 
     fn console_write(

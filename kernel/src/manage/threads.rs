@@ -95,7 +95,6 @@ impl<P: Port> Manager<'_, P> {
                 self.cancel(at, Error::Cancelled);
             }
         }
-        self.end_change(at);
         let (old_instruction, old_stack) = thread.context.position();
         if mask & exchange::INSTRUCTION != 0 {
             thread.context.set_instruction(instruction);
@@ -120,10 +119,7 @@ impl<P: Port> Manager<'_, P> {
         number: u64,
     ) -> Result<Done, Error> {
         let at = self.thread(own, slot)?;
-        let count = if P::SMP { self.kernel.cpus.get().len() as u64 } else { 1 };
-        if number >= count {
-            return Err(Error::InvalidArgument);
-        }
+        self.check_cpu(number)?;
         let allowed = self.all.open(own).cpus.get();
         if allowed & self.all.open(self.home_of(at)).cpus.get() & 1 << number == 0 {
             return Err(Error::CpuNotAllowed);

@@ -18,7 +18,7 @@ pub const MAX_PAGES: u64 = 512;
 /// Where a memory object's frames are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frames {
-    /// In a row from this address.
+    /// In a row from this address. That of device memory has the port's attributes in its low bits.
     Contiguous(u64),
     /// Listed in the index frame at this address; zero means not there yet.
     Indexed(u64),

@@ -25,7 +25,9 @@ impl<P: Port> Cpu<P> {
             cpu.remote_wakes.push_back(thread);
         }
         cpu.remote_wakes_lock.release();
-        // The CPU that left the first thread has sent an interrupt.
+        // The CPU that left the first thread has sent an interrupt. A thread below what runs there
+        // needs it as well: the CPU looks at this list in interrupts alone, not in the decisions
+        // and direct switches behind which the thread could run.
         if first {
             self.send_ipi(cpu);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abi::boot::{HEADER_WORDS, MAGIC, NONE, Record};
+use abi::boot::{Cache, HEADER_WORDS, MAGIC, NONE, Record};
 use abi::boot::{
     WORD_BYTES, WORD_CHAINS, WORD_CPUS, WORD_INHERITANCE, WORD_LAZY_DEQUEUES, WORD_MAGIC,
     WORD_NONCE, WORD_RECORDS, WORD_SLICE, WORD_TICK,
@@ -15,6 +15,7 @@ use crate::budget::{self, Pool};
 use crate::elf::Image;
 use crate::inventory::Inventory;
 use crate::layout::{Area, Contents, ENVIRONMENT, STACKS, buffer};
+use crate::memory::Medium;
 use crate::problem::{Problem, Problems, quote};
 use crate::system::{Domain, Monitor, Reaction, System};
 use crate::target::Target;
@@ -259,7 +260,8 @@ fn objects(writer: &mut Writer, system: &System, numbers: &Numbers) {
     }
     for interrupt in &system.interrupts {
         let signalled = notification(interrupt.notification);
-        let fields = [boot::NO_OWNER, interrupt.irq.into(), signalled, interrupt.badge];
+        let (irq, cpu) = (interrupt.irq.into(), interrupt.cpu.into());
+        let fields = [boot::NO_OWNER, irq, signalled, interrupt.badge, cpu];
         writer.record(Record::Interrupt, &fields);
     }
     for timer in &system.timers {
@@ -280,7 +282,10 @@ fn memories(
         memories.push(HostMemory {
             name: memory.name.clone(),
             bytes: memory.bytes,
-            address_offset: writer.memory(memory.bytes / PAGE, &[]),
+            address_offset: match memory.medium {
+                Medium::Ram => writer.memory(memory.bytes / PAGE, &memory.contents),
+                Medium::Device { at, cache } => writer.device(memory.bytes / PAGE, at, cache),
+            },
             host: memory.host,
         });
     }
@@ -343,6 +348,12 @@ impl Writer {
             self.words[last - 2] = 0;
         }
         (HEADER_WORDS + last) * WORD
+    }
+
+    /// Device memory. Returns where its physical address is.
+    fn device(&mut self, pages: u64, at: u64, cache: Cache) -> usize {
+        self.record(Record::Device, &[boot::NO_OWNER, pages, cache as u64, at]);
+        (HEADER_WORDS + self.words.len() - 1) * WORD
     }
 
     fn finish(mut self, system: &System, nonce: u64) -> Vec<u8> {

@@ -157,7 +157,8 @@ pub fn fits(
 ) -> Result<(), Problem> {
     let own = areas.iter().flatten().filter(|area| matches!(area.contents, Contents::Own(_)));
     let private: u64 = own.map(|area| area.pages * PAGE).sum();
-    let shared: u64 = system.memories.iter().map(|memory| memory.bytes).sum();
+    let ram = system.memories.iter().filter(|memory| memory.is_ram());
+    let shared: u64 = ram.map(|memory| memory.bytes).sum();
     let pooled: u64 = Resource::ALL
         .iter()
         .map(|resource| pools[*resource as usize].size * bytes_each(*resource))

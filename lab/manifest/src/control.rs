@@ -1,13 +1,12 @@
 //! The domain that shows and changes how a running system is scheduled, added on demand.
 
-use abi::object::Resource;
 use abi::reservation::{Budget, LEVELS, SHORTEST, Server, Share};
 use abi::{PRIORITIES, Rights, control};
 
 use crate::TREE;
 use crate::problem::{Problem, Span};
 use crate::schema::{Manifest, Number};
-use crate::system::{Capability, Domain, Map, Origin, Reaction, Reservation, System};
+use crate::system::{Capability, Domain, Map, Reaction, Reservation, System};
 use crate::target::Target;
 use crate::units::spell_duration;
 use crate::values::Values;
@@ -108,31 +107,15 @@ impl System {
         let priority = priority.map_or(highest, |it| u8::try_from(it).unwrap_or(highest));
         let microseconds = (self.control.poll / 1_000).to_string();
         let own = Domain {
-            name: domain.clone(),
-            program: NAME.to_string(),
-            origin: Origin::Giusto,
-            program_at: Span::default(),
-            priority,
             // It sets the priorities of others.
             max_priority: highest,
             slots: 1 + caps.len() as u32,
-            cpu: 0,
-            cpus: None,
             reservation,
-            load: None,
-            sections: Vec::new(),
-            tasks: Vec::new(),
             stack: STACK,
-            heap: 0,
-            log: None,
-            threads: 1,
-            quota: [0; Resource::COUNT],
             args: vec![("memory".to_string(), name.clone()), ("poll".to_string(), microseconds)],
-            fault_handler: None,
-            may_fault: false,
-            restart: None,
             maps: vec![Map { memory, rights: Rights::READ.or(Rights::WRITE) }],
             caps,
+            ..Domain::own(&domain, NAME, priority)
         };
         self.domains.insert(place, own);
         self.pools.iter_mut().for_each(|pool| pool.given_at = None);

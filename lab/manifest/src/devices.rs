@@ -6,10 +6,11 @@ use devices::{KINDS, Panel, Parameters, Setup, Wired};
 use indexmap::IndexMap;
 use toml::{Spanned, Value};
 
+use crate::memory::Memory;
 use crate::problem::{Problem, Span, quote};
 use crate::program;
 use crate::schema::{self, Manifest, Word};
-use crate::system::{Memory, Origin, System};
+use crate::system::{Origin, System};
 use crate::target::Target;
 use crate::values::Values;
 
@@ -90,7 +91,7 @@ pub fn add(values: &Values, manifest: &Manifest, system: &mut System) -> Vec<Pro
         }
     }
     let memories = (system.memories.len()..).take(setup.devices.len()).collect();
-    let memory = |one: &Wired| Memory { name: one.name.clone(), bytes: PAGE, host: false };
+    let memory = |one: &Wired| Memory::ram(&one.name, PAGE, false);
     system.memories.extend(setup.devices.iter().map(memory));
     system.devices = Some(Devices { setup, memories, plant, at });
     problems

@@ -251,7 +251,7 @@ fn repeated_capability(values: &Values, given: &schema::Domain) -> Result<(), Pr
     Err(values.problem(name, message, "give each a name of its own"))
 }
 
-/// A capability; `lasting`: of a domain that is made again, for which the object has to last.
+/// A capability; `lasting`: of a domain that is restarted, for which the object has to last.
 fn capability(
     values: &Values,
     entry: &Spanned<schema::Capability>,
@@ -264,7 +264,7 @@ fn capability(
     let rights = match &given.rights {
         _ if given.supervisor.is_some() => supervised::client_rights(values, given)?,
         Some(list) => cap_rights(values, list, target)?,
-        None => rights::of(target).into_iter().fold(Rights::NONE, |all, (_, one)| all.or(one)),
+        None => rights::by_default(target),
     };
     let rights = if lasting { supervised::lasting_rights(values, given, rights)? } else { rights };
     if let Some(badge) = &given.badge

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use abi::{PAGE, Rights};
 
 use crate::elf::Image;
+use crate::memory::Memory;
 use crate::reservation;
-use crate::system::{Domain, Memory, System};
+use crate::system::{Domain, System};
 
 /// Where programs may lie.
 pub const PROGRAMS: std::ops::Range<u64> = 0x20_0000..ENVIRONMENT;

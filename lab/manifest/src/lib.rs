@@ -12,9 +12,11 @@ mod control;
 mod devices;
 mod domain;
 mod elf;
+mod files;
 mod inventory;
 mod layout;
 mod logs;
+mod memory;
 mod owned;
 mod problem;
 mod program;
@@ -41,15 +43,16 @@ pub use budget::Pool;
 pub use control::{Choices, Control};
 pub use devices::Devices;
 pub use layout::{BUFFER_STRIDE, BUFFERS, ENVIRONMENT, MAPS, PROGRAMS, STACKS, mapped};
+pub use memory::{Medium, Memory};
 pub use problem::{Problem, Problems, Source, Span};
 pub use rights::{rights_of, spell_rights};
 pub use suggest::nearest;
 pub use summary::spell_curve;
 pub use supervisor::JOURNAL;
 pub use system::{
-    Capability, Domain, Endpoint, FaultHandler, Interrupt, Load, Map, Memory, Mutex, Notification,
-    Origin, Overheads, Protocol, Reaction, Reservation, Restart, Section, Shared, System, Task,
-    Timer, Trace,
+    Capability, Domain, Endpoint, FaultHandler, Interrupt, Load, Map, Mutex, Notification, Origin,
+    Overheads, Protocol, Reaction, Reservation, Restart, Section, Shared, System, Task, Timer,
+    Trace,
 };
 pub use target::Target;
 pub use units::{spell_duration, spell_part, spell_part_up, spell_percent, spell_size};
@@ -104,13 +107,18 @@ pub fn load(path: &Path) -> Result<System, Problems> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         Problem::of_file(&name, format!("the manifest cannot be read: {error}"), neighbours(path))
     })?;
-    let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-    parse(&name, &text).map(|system| System { folder, ..system })
+    parse_in(path.parent().unwrap_or(Path::new("")), &name, &text)
 }
 
-/// Checks a manifest; problems call it `name_for_errors`.
-pub fn parse(name_for_errors: &str, text: &str) -> Result<System, Problems> {
-    resolve::system(&Source { name: name_for_errors.into(), text: text.into() })
+/// Checks a manifest that lies in the current folder; problems call it `name`.
+pub fn parse(name: &str, text: &str) -> Result<System, Problems> {
+    parse_in(Path::new(""), name, text)
+}
+
+/// Checks a manifest that lies in a folder, where what it names is looked for; problems call it
+/// `name`.
+pub fn parse_in(folder: &Path, name: &str, text: &str) -> Result<System, Problems> {
+    resolve::system(folder, &Source { name: name.into(), text: text.into() })
 }
 
 /// A hint at the manifests beside one that cannot be read.

@@ -1,7 +1,8 @@
 //! Memories for what domains leave: logs, and why a program panicked that has none.
 
+use crate::memory::Memory;
 use crate::supervisor;
-use crate::system::{Domain, Map, Memory, System};
+use crate::system::{Domain, Map, System};
 use crate::target::Target;
 use abi::Rights;
 use abi::object::Resource;

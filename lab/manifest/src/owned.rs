@@ -1,4 +1,4 @@
-//! What supervised domains alone hold. It begins as at boot when they are made again.
+//! What supervised domains alone hold. It is as at boot when they are restarted.
 
 use abi::Rights;
 use abi::supervision::MOST_CHILDREN;

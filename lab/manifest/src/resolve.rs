@@ -1,6 +1,6 @@
 //! From a manifest to a [`System`]: every value is checked, every name becomes an index.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use abi::object::Resource;
 use abi::reservation::Inheritance;
@@ -11,7 +11,9 @@ use crate::control;
 use crate::devices;
 use crate::domain;
 use crate::elf::Image;
+use crate::files;
 use crate::inventory::Inventory;
+use crate::memory;
 use crate::problem::{Problem, Problems, Source};
 use crate::reader;
 use crate::reservation;
@@ -19,7 +21,7 @@ use crate::schema::{self, Manifest, Number};
 use crate::sharing;
 use crate::supervised;
 use crate::supervisor;
-use crate::system::{Endpoint, Interrupt, Memory, Notification, Overheads, System, Timer, Trace};
+use crate::system::{Endpoint, Interrupt, Notification, Overheads, System, Timer, Trace};
 use crate::units::spell_duration;
 use crate::values::{LONGEST_NAME, MOST_OBJECTS, Values, repeated};
 use crate::{ALL_KERNELS, KERNELS, LOCKINGS, NO_LOCKING, TREE};
@@ -46,13 +48,13 @@ const INHERITANCES: [&str; Inheritance::ALL.len()] = ["none", "charged", "leaves
 const LAST_IRQ: u64 = 23;
 
 /// Reads and checks a manifest. What can be checked by itself is, so that all problems show.
-pub fn system(source: &Source) -> Result<System, Problems> {
+pub fn system(folder: &Path, source: &Source) -> Result<System, Problems> {
     let mut manifest = reader::read(source)?;
     reservation::add_default_classes(&mut manifest);
     let values = Values::of(source, &manifest);
     let mut problems = values.wrong_names();
     let mut system = match general(&values, &manifest) {
-        Ok(system) => system,
+        Ok(system) => System { folder: folder.to_path_buf(), ..system },
         Err(problem) => {
             problems.push(problem);
             return Err(Problems(problems));
@@ -61,7 +63,7 @@ pub fn system(source: &Source) -> Result<System, Problems> {
     let found = &mut problems;
     system.endpoints = each(&manifest.endpoint, found, |object| endpoint(&values, object));
     system.timers = each(&manifest.timer, found, |object| timer(&values, object));
-    system.memories = each(&manifest.memory, found, |object| memory(&values, object));
+    system.memories = each(&manifest.memory, found, |object| memory::read(&values, folder, object));
     found.extend(devices::add(&values, &manifest, &mut system));
     let interrupts = each(&manifest.interrupt, found, |object| interrupt(&values, &system, object));
     system.interrupts = interrupts;
@@ -73,14 +75,17 @@ pub fn system(source: &Source) -> Result<System, Problems> {
         }
     }
     devices::keep(&mut system);
+    files::keep(&mut system);
     let reservations = reservation::read(&values, &manifest, system.cpus);
     let reservations = reservations.unwrap_or_else(|wrong| {
         found.extend(wrong);
         reservation::Found::default()
     });
     found.extend(shared(&values, &manifest));
+    found.extend(files::written(&values, &manifest));
     found.extend(supervised::together(&values, &manifest));
     if found.is_empty() {
+        found.extend(memory::overlapping(&values, &manifest.memory, &system));
         reservation::attach(&mut system, &reservations);
         found.extend(reservation::wrong_kernel(&values, &manifest, &system));
         found.extend(reservation::idle_priority(&values, &manifest, &system));
@@ -125,7 +130,8 @@ fn fit(system: &mut System) -> Result<(), Problem> {
     let inventory = Inventory::of(system, &|_| &typical)?;
     let areas = inventory.areas(system, &|_| &typical);
     system.pools = budget::pools(system, &inventory, &areas)?;
-    budget::fits(system, &system.pools, &areas, inventory.bytes())
+    let files: usize = system.memories.iter().map(|memory| memory.contents.len()).sum();
+    budget::fits(system, &system.pools, &areas, inventory.bytes() + files as u64)
 }
 
 /// The system that `[system]` and `[pools]` describe, without objects.
@@ -248,6 +254,10 @@ fn timeslice(values: &Values, given: &schema::General, tick: u64) -> Result<u64,
 /// The trace that the manifest asks for.
 fn trace(values: &Values, given: &schema::Trace, system: &System) -> Result<Trace, Problem> {
     let memory = values.find("memory", &given.memory)?;
+    if !system.memories[memory].is_ram() {
+        let help = "name a memory without `at`";
+        return Err(values.problem(&given.memory, "a trace is kept in RAM alone", help));
+    }
     if system.memories[memory].bytes < 2 * abi::PAGE {
         let message = "this memory has no room for a record behind the trace's header";
         let help = "give it two pages at least, `size = \"8K\"`";
@@ -283,6 +293,7 @@ fn interrupt(
         irq,
         notification: values.find("notification", &given.notification)?,
         badge: signalled(values, &given.badge)?,
+        cpu: values.number(&given.cpu, 0, 0..=u64::from(system.cpus) - 1)? as u32,
     })
 }
 
@@ -302,11 +313,6 @@ fn signalled(values: &Values, badge: &Option<Number>) -> Result<u64, Problem> {
         }
         badge => values.number(badge, 1, 0..=u64::MAX),
     }
-}
-
-fn memory(values: &Values, given: &schema::Memory) -> Result<Memory, Problem> {
-    let bytes = values.size(&given.size, abi::PAGE..=RAM[1])?;
-    Ok(Memory { name: given.name.get_ref().clone(), bytes, host: given.host })
 }
 
 /// What only several objects together get wrong.

@@ -14,6 +14,16 @@ pub fn rights_of(kind: Kind) -> Vec<(&'static str, Rights)> {
     [kind.own_rights(), common].concat()
 }
 
+/// The rights that a capability has which lists none: to know where memory lies is asked for by
+/// name.
+pub(crate) fn by_default(target: Target) -> Rights {
+    let all = of(target).into_iter().fold(Rights::NONE, |all, (_, one)| all.or(one));
+    match target.kind() {
+        Kind::Memory => all.and(Rights::ALL),
+        _ => all,
+    }
+}
+
 /// The rights that a capability to this object can have: nothing ends the root of a CPU.
 pub(crate) fn of(target: Target) -> Vec<(&'static str, Rights)> {
     let all = rights_of(target.kind()).into_iter();

@@ -101,6 +101,7 @@ pub struct Interrupt {
     pub device: Option<Word>,
     pub notification: Word,
     pub badge: Option<Number>,
+    pub cpu: Option<Number>,
 }
 
 /// `[[timer]]`.
@@ -117,9 +118,12 @@ pub struct Timer {
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Memory {
     pub name: Word,
-    pub size: Word,
+    pub size: Option<Word>,
     #[serde(default)]
     pub host: bool,
+    pub files: Option<Spanned<Value>>,
+    pub at: Option<Number>,
+    pub cache: Option<Word>,
 }
 
 /// `[[device]]`: what a program controls something by.

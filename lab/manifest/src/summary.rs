@@ -9,6 +9,7 @@ use abi::object::Resource;
 use comfy_table::{CellAlignment, Table, presets};
 
 use crate::devices::Devices;
+use crate::memory::Medium;
 use crate::rights::{spell_mapping, spell_rights};
 use crate::system::{Capability, Interrupt, System};
 use crate::target::Target;
@@ -142,7 +143,13 @@ impl System {
             });
             let mappers = mappers.chain(memory.host.then(|| "the host".to_string()));
             let mappers = mappers.collect::<Vec<_>>().join(", ");
-            table.add_row([memory.name.clone(), spell_size(memory.bytes), mappers]);
+            let size = match memory.medium {
+                Medium::Ram => spell_size(memory.bytes),
+                Medium::Device { at, cache } => {
+                    format!("{} at {at:#x}, {}", spell_size(memory.bytes), cache.name())
+                }
+            };
+            table.add_row([memory.name.clone(), size, mappers]);
         }
         table
     }

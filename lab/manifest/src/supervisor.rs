@@ -8,12 +8,11 @@ use abi::supervision::{
     WATCH, WATCH_LEAF,
 };
 
+use crate::memory::Memory;
 use crate::owned;
-use crate::problem::{Problem, Span};
+use crate::problem::Problem;
 use crate::schema::Manifest;
-use crate::system::{
-    Capability, Domain, Endpoint, Map, Memory, Monitor, Notification, Origin, Reaction, System,
-};
+use crate::system::{Capability, Domain, Endpoint, Map, Monitor, Notification, Reaction, System};
 use crate::target::Target;
 use crate::units::spell_duration;
 use crate::values::Values;
@@ -64,7 +63,7 @@ pub fn add(values: &Values, manifest: &Manifest, system: &mut System) -> Result<
     let endpoint = Target::Endpoint(system.endpoints.len());
     let notification = times(system, booted);
     system.endpoints.push(Endpoint { name: DOMAIN.to_string(), notification, serves: false });
-    let journal = Memory { name: JOURNAL.to_string(), bytes: pages(JOURNAL_BYTES), host: true };
+    let journal = Memory::ram(JOURNAL, pages(JOURNAL_BYTES), true);
     system.memories.push(journal);
     let beats = Target::Notification(beats_at);
     for (number, child) in system.domains[booted..].iter_mut().enumerate() {
@@ -328,29 +327,13 @@ fn domain(
     let rights = Rights::READ.or(Rights::WRITE);
     let journal = Map { memory: system.memories.len() - 1, rights };
     Ok(Domain {
-        name: DOMAIN.to_string(),
-        program: DOMAIN.to_string(),
-        origin: Origin::Giusto,
-        program_at: Span::default(),
-        priority,
-        max_priority: priority,
         slots: (1 + caps.len() as u64 + free) as u32,
-        cpu: 0,
-        cpus: None,
-        reservation: None,
-        load: None,
-        sections: Vec::new(),
-        tasks: Vec::new(),
         stack: STACK,
-        heap: 0,
-        log: None,
         threads: 2,
         quota,
         args: vec![("log_priority".to_string(), log.to_string())],
-        fault_handler: None,
-        may_fault: false,
-        restart: None,
         maps: vec![journal],
         caps,
+        ..Domain::own(DOMAIN, DOMAIN, priority)
     })
 }

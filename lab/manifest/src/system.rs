@@ -14,6 +14,7 @@ use abi::{Kind, Rights};
 use crate::budget::Pool;
 use crate::control::{self, Choices};
 use crate::devices::Devices;
+use crate::memory::Memory;
 use crate::problem::{Source, Span};
 
 /// A system that [`parse`](crate::parse) found right.
@@ -69,7 +70,7 @@ pub struct System {
     /// Index of the supervisor's domain, the last one that boots, if any are supervised.
     pub supervisor: Option<usize>,
     /// The timers, notifications and interrupts that only supervised domains hold, in this order,
-    /// each with the children that do, a bit each. They begin anew with these.
+    /// each with the children that do, a bit each. They are as at boot when these restart.
     pub owned: Vec<(Target, u32)>,
     /// Its reservations, each behind the class that it is in.
     pub reservations: Vec<Reservation>,
@@ -181,7 +182,7 @@ impl System {
     pub(crate) fn add_memory(&mut self, wish: &str, bytes: u64) -> String {
         let taken = |name: &str| self.memories.iter().any(|memory| memory.name == name);
         let name = control::free(wish, taken);
-        self.memories.push(Memory { name: name.clone(), bytes, host: true });
+        self.memories.push(Memory::ram(&name, bytes, true));
         name
     }
 }
@@ -216,6 +217,8 @@ pub struct Interrupt {
     pub notification: usize,
     /// The bits that it signals.
     pub badge: u64,
+    /// The CPU that it comes to.
+    pub cpu: u32,
 }
 
 /// A timer that signals a notification.
@@ -227,17 +230,6 @@ pub struct Timer {
     pub notification: usize,
     /// The bits that it signals.
     pub badge: u64,
-}
-
-/// A memory object that domains map or hold capabilities to.
-#[derive(Clone, Debug)]
-pub struct Memory {
-    /// Its name.
-    pub name: String,
-    /// Its size in bytes, a multiple of the page.
-    pub bytes: u64,
-    /// Whether the host reads it after the run.
-    pub host: bool,
 }
 
 /// A trace of what the kernel does.
@@ -474,6 +466,37 @@ pub struct Domain {
 }
 
 impl Domain {
+    /// A domain of one of Giusto's own programs, which runs by its priority on the first CPU and
+    /// has nothing yet.
+    pub(crate) fn own(name: &str, program: &str, priority: u8) -> Domain {
+        Domain {
+            name: name.to_string(),
+            program: program.to_string(),
+            origin: Origin::Giusto,
+            program_at: Span::default(),
+            priority,
+            max_priority: priority,
+            slots: 1,
+            cpu: 0,
+            cpus: None,
+            reservation: None,
+            load: None,
+            sections: Vec::new(),
+            tasks: Vec::new(),
+            stack: 0,
+            heap: 0,
+            threads: 1,
+            quota: [0; Resource::COUNT],
+            args: Vec::new(),
+            fault_handler: None,
+            may_fault: false,
+            restart: None,
+            log: None,
+            maps: Vec::new(),
+            caps: Vec::new(),
+        }
+    }
+
     /// Whether it has a capability of its own to an endpoint with these rights.
     pub fn may(&self, endpoint: usize, rights: Rights) -> bool {
         let target = Target::Endpoint(endpoint);

@@ -43,6 +43,38 @@ pub struct Points {
     pub band: Vec<(f64, f64, f64)>,
 }
 
+impl Curves {
+    /// Curves of these cases, with what the axes across and upwards show.
+    pub fn of(
+        name: impl Into<String>,
+        title: impl Into<String>,
+        [across, upwards]: [&str; 2],
+        cases: Vec<Case>,
+    ) -> Curves {
+        let (name, title) = (name.into(), title.into());
+        let (across, upwards) = (across.to_string(), upwards.to_string());
+        Curves { name, title, across, upwards, cases, marks: Vec::new() }
+    }
+}
+
+impl Case {
+    /// A case of one source.
+    pub fn of(
+        name: impl Into<String>,
+        source: Source,
+        points: impl IntoIterator<Item = (f64, f64)>,
+    ) -> Case {
+        Case { name: name.into(), trails: vec![Points::of(source, points)] }
+    }
+}
+
+impl Points {
+    /// Points without a band.
+    pub fn of(source: Source, points: impl IntoIterator<Item = (f64, f64)>) -> Points {
+        Points { source, points: points.into_iter().collect(), band: Vec::new() }
+    }
+}
+
 /// Where points come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -57,17 +57,11 @@ impl Gantt {
             let late = track.late.iter().filter(|at| **at < end).map(|at| (*at, low)).collect();
             let trails = [(Source::Traced, points), (Source::Late, late)];
             let trails = trails.into_iter().filter(|(_, points)| !points.is_empty());
-            let trails = trails.map(|(source, points)| Points { source, points, band: Vec::new() });
+            let trails = trails.map(|(source, points)| Points::of(source, points));
             Case { name: track.name.clone(), trails: trails.collect() }
         };
-        Curves {
-            name: "gantt".to_string(),
-            title: self.title.clone(),
-            across: self.across.clone(),
-            upwards: self.upwards.clone(),
-            cases: self.tracks.iter().enumerate().map(case).collect(),
-            marks: Vec::new(),
-        }
+        let cases = self.tracks.iter().enumerate().map(case).collect();
+        Curves::of("gantt", &self.title, [&self.across, &self.upwards], cases)
     }
 }
 

@@ -152,6 +152,21 @@ pub struct Limit {
 }
 
 impl Limit {
+    /// What is to be at most this.
+    pub fn most(name: impl Into<String>, value: f64, bound: f64, unit: impl Into<String>) -> Limit {
+        Limit { name: name.into(), value, bound, least: false, unit: unit.into() }
+    }
+
+    /// What is to be at least this.
+    pub fn least(
+        name: impl Into<String>,
+        value: f64,
+        bound: f64,
+        unit: impl Into<String>,
+    ) -> Limit {
+        Limit { least: true, ..Limit::most(name, value, bound, unit) }
+    }
+
     /// Whether the figure is within its bound.
     pub fn held(&self) -> bool {
         if self.least { self.value >= self.bound } else { self.value <= self.bound }

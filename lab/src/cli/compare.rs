@@ -14,6 +14,7 @@ pub struct Compare {
     pub b: String,
     /// Only these experiments, such as micro,ping-pong; may be given several times.
     #[arg(long, value_name = "E", value_parser = experiments(), value_delimiter = ',')]
+    #[arg(hide_possible_values = true)]
     pub experiment: Vec<String>,
     /// The machine; by default the emulator, for lockings where their experiments usually run.
     #[arg(long, value_name = "M", value_parser = machines())]

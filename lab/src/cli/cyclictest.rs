@@ -199,7 +199,8 @@ impl Cyclictest {
 
 #[cfg(test)]
 mod tests {
-    use crate::cli::{Cli, Command};
+    use crate::cli::Cli;
+    use crate::commands::Command;
     use clap::Parser;
 
     /// The options that a command line gives the program, and how many CPUs the machine.

@@ -21,7 +21,7 @@ pub struct Test {
     /// Write the recorded figures, and what commands print, into the pages that show them.
     #[arg(long, conflicts_with_all = ["list", "status"])]
     pub update: bool,
-    /// Begin a deep run anew.
+    /// Start a deep run from its beginning.
     #[arg(long, requires = "deep")]
     pub restart: bool,
     /// List the checks, with when they run and what they build, and run none.

@@ -1,7 +1,8 @@
 //! Commands that are about Giusto itself, whose source an SDK has only in part.
 
 use super::test;
-use crate::cli::{Command, Lab};
+use crate::cli::Lab;
+use crate::commands::Command;
 use crate::failure::usage;
 use crate::workspace;
 use anyhow::Result;

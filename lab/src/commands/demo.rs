@@ -4,21 +4,19 @@ mod headline;
 mod judge;
 
 use super::{lab, print_json};
-use crate::commands::trace::names;
+use crate::experiment::traced::{Traced, traced};
 use crate::experiment::{self, Asked, Session, Setup};
 use crate::failure::Verdict;
-use crate::image::Extra;
+use crate::image::Build;
 use crate::progress::Step;
 use crate::{output, workspace};
-use abi::trace::Keep;
 use anyhow::{Context, Result};
 use headline::{Headline, KERNEL};
-use manifest::System;
 use results::Report;
 use serde_json::json;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use trace::{Traces, View};
+use trace::View;
 
 /// What is measured, each with its kernels; no kernel: all that it compares.
 const MEASURED: [(&str, &[&str]); 3] = [("ping-pong", &[]), ("micro", &[]), ("latency", &[KERNEL])];
@@ -64,12 +62,12 @@ pub fn demo(as_json: bool) -> Result<Verdict> {
     };
     let session = Session::new(Asked::seed(1));
     let setup = session.emulated();
-    steps.take("build", || setup.images(None).map(|_| ()))?;
+    steps.take("build", || setup.images(KERNEL, Build::default()).map(|_| ()))?;
     let hello = steps.take("boot", || boot(setup, "hello"))?;
     say(&booted(setup, &hello));
     let suite = steps.take("self-test", || {
         let _step = Step::start("booting `selftest`");
-        setup.attempt("selftest", KERNEL)
+        setup.attempt_changed("selftest", KERNEL, &mut |_| {})
     })?;
     say(&format!("self-test in user mode: {}\n", last_line(&suite.console)));
     let timeline = steps.take("trace", || timeline(setup))?;
@@ -119,15 +117,9 @@ fn last_line(console: &str) -> &str {
 /// What the kernel does while both programs greet each other.
 fn timeline(setup: &Setup) -> Result<String> {
     let _step = Step::start("tracing `hello`");
-    let (mut memory, mut called) = (String::new(), Default::default());
-    let outcome =
-        setup.boot_with(Some(Extra::Trace), "hello", KERNEL, &mut |system: &mut System| {
-            memory = system.add_trace(TRACE, Keep::First);
-            called = names(system);
-        })?;
-    let traces = Traces::decode(outcome.memories.get(&memory).context("the run left no trace")?)?;
+    let Traced { traces, names, .. } = traced(setup, "hello", KERNEL, TRACE, &mut |_| {})?;
     let view = View { width: WIDTH, threads: THREADS, events: 0, ..View::default() };
-    let drawn = trace::timeline(&traces.all, &called, &view);
+    let drawn = trace::timeline(&traces.all, &names, &view);
     let (from, to) = traces.all.span().unwrap_or_default();
     let title = format!("what the kernel's trace has of it, {} us:", (to - from) / 1000);
     Ok(titled(&title, &drawn))

@@ -6,12 +6,38 @@ use crate::failure::{Verdict, usage};
 use crate::machine::{EMULATOR, Launch};
 use crate::{image, machine, output, systems};
 use anyhow::Result;
+use clap::Args;
 use fs_err as fs;
 use manifest::System;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Examples.
+pub const EXAMPLES: &str = "\
+Examples:
+  ./giusto image hello -o shipped
+  ./giusto image plant -o shipped --kernel strict-eager --json
+  shipped/boot.sh                     boots it, with QEMU alone
+
+The files are the same, byte for byte, when source, paths and compiler are.";
+
+/// What to ship.
+#[derive(Debug, Args)]
+pub struct Image {
+    /// A manifest, its folder, or the name of one in systems/.
+    pub system: String,
+    /// The folder to write into.
+    #[arg(short, long, value_name = "FOLDER")]
+    pub output: PathBuf,
+    /// The kernel; the manifest's by default.
+    #[arg(long, value_name = "K", value_parser = cli::all_kernels())]
+    pub kernel: Option<String>,
+    /// The machine's board.
+    #[arg(long, value_name = "B", value_parser = cli::boards())]
+    pub board: Option<String>,
+}
 
 /// The kernel's file.
 const KERNEL: &str = "kernel.elf";
@@ -29,7 +55,7 @@ struct Written {
 }
 
 /// Builds a system and writes its files into a folder.
-pub fn image(asked: &cli::Image, as_json: bool) -> Result<Verdict> {
+pub fn image(asked: &Image, as_json: bool) -> Result<Verdict> {
     let mut system = systems::load(&asked.system)?;
     system.kernel = asked.kernel.clone().unwrap_or(system.kernel);
     let board = super::run::board(EMULATOR, asked.board.as_deref())?;

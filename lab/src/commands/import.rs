@@ -5,12 +5,33 @@ use crate::cli;
 use crate::failure::{Verdict, usage};
 use crate::{output, workspace};
 use anyhow::Result;
+use clap::Args;
 use manifest::Source;
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Examples.
+pub const EXAMPLES: &str = "\
+Examples:
+  ./giusto import tests/import/robot.json -o robot.toml    a workload of rt-app
+  ./giusto import tests/import/three.xml -o three.toml     a task set of SimSo
+  ./giusto check robot.toml           do its tasks meet their deadlines?
+  ./giusto run robot.toml --icount    it runs, and tells the longest responses
+
+docs/import.md tells what is taken, and as what.";
+
+/// Which task set becomes a system.
+#[derive(Debug, Args)]
+pub struct Import {
+    /// A workload of rt-app (JSON with comments), or a task set of SimSo (XML).
+    pub file: PathBuf,
+    /// The manifest to write; without it the manifest is printed.
+    #[arg(short, long, value_name = "FILE", value_parser = cli::written)]
+    pub output: Option<PathBuf>,
+}
 
 /// Does what the command line says.
-pub fn import(asked: &cli::Import, as_json: bool) -> Result<Verdict> {
+pub fn import(asked: &Import, as_json: bool) -> Result<Verdict> {
     let imported = rtsim::import(&source(&asked.file)?)?;
     if let Some(path) = &asked.output {
         fs_err::write(path, &imported.manifest)?;

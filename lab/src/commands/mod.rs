@@ -1,4 +1,5 @@
-//! The commands, one file each.
+//! The commands, one file each: what a command line says, and what is done then. Those with many
+//! options have them in `cli/`.
 
 mod book;
 mod c;
@@ -24,15 +25,87 @@ mod tidy;
 pub mod trace;
 mod twin;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{self, Cli};
 use crate::failure::{Usage, Verdict, usage};
 use crate::{output, workspace};
 use anyhow::Result;
+use clap::Subcommand;
 use comfy_table::Table;
 use manifest::Problems;
 use serde::Serialize;
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// A command.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// The five-minute first run: boot, self-test, measure, report.
+    Demo,
+    /// Boot a system and attach its console to the terminal (Ctrl-C ends it).
+    #[command(after_help = cli::RUN_EXAMPLES)]
+    Run(cli::Run),
+    /// Show a running system: domains, threads, reservations.
+    #[command(after_help = cli::live::PS_EXAMPLES)]
+    Ps(cli::Ps),
+    /// Show or change how a running system is scheduled.
+    #[command(subcommand, after_help = cli::live::SCHED_EXAMPLES)]
+    Sched(cli::Sched),
+    /// Watch a running system: who gets how much CPU time, and what is late.
+    #[command(after_help = cli::live::TOP_EXAMPLES)]
+    Top(cli::Top),
+    /// Make a system of your own: a manifest, two programs and their tests.
+    #[command(after_help = cli::NEW_EXAMPLES)]
+    New {
+        /// The folder to make; the system is called as it.
+        folder: PathBuf,
+        /// Programs in C instead of Rust.
+        #[arg(long)]
+        c: bool,
+    },
+    /// Check system manifests: show what they ask for, and whether it fits.
+    #[command(after_help = cli::CHECK_EXAMPLES)]
+    Check(cli::Check),
+    /// Turn a workload of rt-app or a task set of SimSo into a system.
+    #[command(after_help = import::EXAMPLES)]
+    Import(import::Import),
+    /// How programs in C are compiled and linked; the library is built if it is not there.
+    #[command(after_help = c::EXAMPLES)]
+    C(c::C),
+    /// Write a system as files that boot without Giusto: one kernel, the programs, the command.
+    #[command(after_help = image::EXAMPLES)]
+    Image(image::Image),
+    /// Make a folder with what systems of one's own need, which works without a checkout.
+    #[command(after_help = sdk::EXAMPLES)]
+    Sdk(sdk::Sdk),
+    /// Sample where a system's time goes, in programs and inside the kernel.
+    #[command(after_help = cli::PROFILE_EXAMPLES)]
+    Profile(cli::Profile),
+    /// Measure how late threads wake, as cyclictest does: with its options and its output.
+    #[command(after_help = cli::CYCLICTEST_EXAMPLES, disable_help_flag = true)]
+    Cyclictest(cli::Cyclictest),
+    /// Experiments: list, run, report.
+    #[command(subcommand)]
+    Lab(cli::Lab),
+    /// Boot a system, record what its kernel does, and show it.
+    #[command(after_help = cli::trace::EXAMPLES)]
+    Trace(cli::Trace),
+    /// The simulation: fuzz the kernel in it, replay a seed, measure its speed.
+    #[command(subcommand, after_help = cli::TWIN_EXAMPLES)]
+    Twin(cli::Twin),
+    /// Run the project's tests, on the host and on the machines.
+    #[command(after_help = cli::TEST_EXAMPLES)]
+    Test(cli::Test),
+    /// Make a book of all pages, with search, for a browser.
+    Book,
+    /// Check the project's own rules: dependencies, limits, unsafe code, dead files.
+    Tidy {
+        /// Print the page of all commands instead, as docs/commands.md is to have it.
+        #[arg(long)]
+        commands: bool,
+    },
+    /// List the tools that are needed, their versions, and how to get what is missing.
+    Doctor,
+}
 
 /// Does what the command line says.
 pub fn execute(cli: &Cli) -> Result<Verdict> {

@@ -88,7 +88,8 @@ fn refused(error: ModelError) -> anyhow::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{Cli, Command, Lab};
+    use crate::cli::{Cli, Lab};
+    use crate::commands::Command;
     use crate::machine::topologies::TOPOLOGIES;
     use clap::Parser;
     use std::path::Path;

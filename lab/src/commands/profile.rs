@@ -5,7 +5,7 @@ mod exact;
 use super::print_json;
 use crate::cli;
 use crate::failure::{Verdict, usage};
-use crate::image::Extra;
+use crate::image::{Build, Watch};
 use crate::machine::{self, Boot, Exit, Outcome, Samples, Sampling};
 use crate::profile::exact::Event;
 use crate::profile::{self, Profile, Row};
@@ -38,7 +38,8 @@ pub fn profile(asked: &cli::Profile, as_json: bool) -> Result<Verdict> {
         (false, Some(event)) => return exact::whole(asked, machine, &system, event, as_json),
         (false, None) => {}
     }
-    let images = image::build_system(machine, &system, Some(Extra::Profile))?;
+    let build = Build::from(Watch::Samples).with(&system.kernel);
+    let images = image::build_system(machine, &system, build)?;
     let sampling = Sampling { period: asked.period, seed: asked.seed };
     let boot = Boot::new(machine, &images, &system)
         .board(super::run::board(machine, asked.board.as_deref())?)

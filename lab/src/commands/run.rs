@@ -13,7 +13,7 @@ use crate::cli;
 use crate::failure::{Verdict, usage};
 use crate::faults::{self, Fault};
 use crate::gdb::Session;
-use crate::image::{self, Extra, Images};
+use crate::image::{self, Build, Images, Watch};
 use crate::live::Registration;
 use crate::logs::{self, Line, Logs};
 use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome, Shared, Simulation};
@@ -197,10 +197,13 @@ fn verdict(outcome: &Outcome, icount: Option<u64>, told: &Told) -> Verdict {
     }
 }
 
-/// A verdict, beside which it is told if bounds did not hold that count nothing of the kernel.
+/// A verdict, beside which it is told, if bounds did not hold, for what they are.
 fn noted(verdict: Verdict, told: &Told, costs: &Costs) -> Verdict {
-    if verdict == Verdict::Late && told.latencies.is_none() && !costs.are_counted() {
-        eprintln!("{NOT_COUNTED}");
+    if verdict == Verdict::Late && told.latencies.is_none() {
+        eprintln!("{ASSUMED}");
+        if !costs.are_counted() {
+            eprintln!("{NOT_COUNTED}");
+        }
     }
     verdict
 }
@@ -236,6 +239,10 @@ fn further(
     }
 }
 
+/// What bounds take for granted.
+const ASSUMED: &str = "the bounds are for jobs of at most `execution`, a `period` apart: raise \
+                       these keys if the program needs more, else shorten its jobs";
+
 /// What bounds are without it.
 const NOT_COUNTED: &str = "the kernel's own time is not counted in these bounds: give it in \
                            `[analysis]`, or by `--overheads FILE`";
@@ -254,15 +261,10 @@ fn build(run: &cli::Run, machine: &dyn Machine, system: &System) -> Result<Image
     if run.decisions == Some(0) {
         return Err(usage("--decisions takes a seed from 1 on: with 0 the policies would decide"));
     }
-    let extra = match (run.statistics, run.decisions) {
-        (true, _) => Some(Extra::counted(system.locking())),
-        (_, Some(_)) => Some(Extra::chaos(system.locking())),
-        (false, None) => image::extra_for(system),
-    };
-    match run.gdb {
-        true => image::build_debugged(machine, system, extra),
-        false => image::build_system(machine, system, extra),
-    }
+    let usual = Build::of(system);
+    let watch = if run.statistics { Watch::Statistics } else { usual.watch };
+    let (chance, debugged) = (run.decisions.is_some(), run.gdb);
+    image::build_system(machine, system, Build { watch, chance, debugged, ..usual })
 }
 
 /// How a system is entered among those that run.

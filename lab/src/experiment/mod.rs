@@ -41,6 +41,7 @@ mod setup;
 pub mod testing;
 mod tickless;
 mod trace_cost;
+pub mod traced;
 mod train_cost;
 mod train_display;
 mod tree_cost;
@@ -88,6 +89,8 @@ pub struct Experiment {
     /// Whether each figure is golden. Worst cases of samples and shares by sampling move with any
     /// change of the kernel: they have limits and claims only.
     pub golden: bool,
+    /// Whether it takes so long that only a deep run of the tests has its figures.
+    pub deep: bool,
     /// Whether the simulation's costs are fitted to it, so that its figures must be near.
     pub modelled: bool,
     /// The claims that its report decides.
@@ -114,6 +117,7 @@ impl Experiment {
         caches: "warm",
         notes: &[],
         golden: false,
+        deep: false,
         modelled: false,
         claims: Vec::new,
         user_system: None,

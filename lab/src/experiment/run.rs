@@ -3,7 +3,7 @@
 use super::measured::fact;
 use super::parameter::Set;
 use super::{Emulated, Listed, Measured, Session, Setup, find};
-use crate::image;
+use crate::image::{self, Build, Kernels};
 use crate::machine::{self, Count};
 use crate::progress::Step;
 use crate::{systems, workspace};
@@ -114,8 +114,9 @@ fn text_facts(session: &Session, listed: Listed) -> Result<Vec<Fact>> {
     let Some(setup) = session.boots(listed) else { return Ok(Vec::new()) };
     let Some(emulator) = setup.machine().emulator() else { return Ok(Vec::new()) };
     let kernel = manifest::KERNELS[0];
-    let all = image::text_bytes(&setup.images(None)?.kernel)?;
-    let alone = image::text_bytes(&image::build_alone(emulator, kernel)?)?;
+    let least = Build { kernels: Kernels::Least(kernel), ..Build::default() };
+    let all = image::text_bytes(&setup.images(kernel, Build::default())?.kernel)?;
+    let alone = image::text_bytes(&image::build_kernel(emulator, least)?)?;
     let note = "code that stays after boot, in the image with every kernel";
     let of_one = "code that stays after boot, in an image with one kernel";
     Ok(vec![

@@ -2,7 +2,7 @@
 //! do cannot be asked of another.
 
 use super::parameter::{SAMPLES, Set};
-use crate::image::{self, Extra, Images};
+use crate::image::{self, Build, Images, Watch};
 use crate::machine::native::{self, Host, Native};
 use crate::machine::{
     self, Boot, Computed, Count, EMULATOR, Machine, Outcome, Platform, Sampling, Seen, Simulation,
@@ -11,13 +11,14 @@ use crate::machine::{
 use crate::profile::Profile;
 use crate::systems;
 use anyhow::{Context, Result, bail};
-use manifest::{System, TREE};
+use manifest::System;
 use results::Value;
 use serde::de::DeserializeOwned;
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// Longer than any experiment takes on a slow host.
@@ -116,13 +117,9 @@ pub struct Setup {
     /// The platform of the runs so far.
     pub ran: Ran,
     machine: &'static dyn Machine,
-    /// What it has booted: by [`Extra`], behind none, and behind all those the same with the kernel
-    /// that has a scheduling tree.
-    images: [OnceCell<Images>; 2 * KINDS],
+    /// What it has booted.
+    images: RefCell<BTreeMap<Build, Rc<Images>>>,
 }
-
-/// Kinds of kernels with one scheduler: without anything, and with each [`Extra`].
-const KINDS: usize = 1 + Extra::KINDS;
 
 /// The setup of a machine that boots systems.
 pub trait Boots: Deref<Target = Setup> {}
@@ -179,12 +176,7 @@ pub struct Sampled {
 
 impl Setup {
     fn new(machine: &'static dyn Machine, asked: Asked) -> Setup {
-        Setup {
-            asked,
-            ran: Ran::default(),
-            machine,
-            images: [const { OnceCell::new() }; 2 * KINDS],
-        }
+        Setup { asked, ran: Ran::default(), machine, images: RefCell::default() }
     }
 
     /// The machine.
@@ -197,30 +189,23 @@ impl Setup {
         self.asked.system.as_deref().context("the run was to name a user's system")
     }
 
-    /// The usual programs and kernel, or those with something extra, built at the first use. Of a
-    /// user's system its programs alone.
-    pub fn images(&self, extra: Option<Extra>) -> Result<&Images> {
-        self.images_for(manifest::KERNELS[0], extra)
-    }
-
-    /// The same for a kernel, which may be the one with a scheduling tree.
-    fn images_for(&self, kernel: &str, extra: Option<Extra>) -> Result<&Images> {
-        let has_tree = kernel == TREE && self.machine.emulator().is_some();
-        let kind = extra.map_or(0, |extra| 1 + extra as usize);
-        let cell = &self.images[kind + if has_tree { KINDS } else { 0 }];
-        if let Some(images) = cell.get() {
-            return Ok(images);
+    /// Programs, and an image that has a kernel, built so at the first use. Of a user's system its
+    /// programs alone.
+    pub fn images(&self, kernel: &str, build: impl Into<Build>) -> Result<Rc<Images>> {
+        let is_built = self.machine.emulator().is_some();
+        let build = if is_built { build.into().with(kernel) } else { Build::default() };
+        if let Some(images) = self.images.borrow().get(&build) {
+            return Ok(images.clone());
         }
-        let built = match (&self.asked.system, extra) {
-            (Some(system), _) => {
+        let images = Rc::new(match &self.asked.system {
+            Some(system) => {
                 let system = System { kernel: kernel.to_string(), ..systems::load(system)? };
-                image::build_system(self.machine, &system, extra)?
+                image::build_system(self.machine, &system, build)?
             }
-            (None, extra) if has_tree => image::build_with_tree(self.machine, extra)?,
-            (None, Some(extra)) => image::build_with(self.machine, extra)?,
-            (None, None) => image::build(self.machine)?,
-        };
-        Ok(cell.get_or_init(|| built))
+            None => image::build(self.machine, build)?,
+        });
+        self.images.borrow_mut().insert(build, images.clone());
+        Ok(images)
     }
 
     fn launch<'a>(&'a self, images: &'a Images, system: &'a System, kernel: &'a str) -> Boot<'a> {
@@ -237,41 +222,6 @@ impl Setup {
         self.boot_changed(system, kernel, &mut |_| {})
     }
 
-    /// Boots a system by name under a kernel; it may end in any way.
-    pub fn attempt(&self, system: &str, kernel: &str) -> Result<Outcome> {
-        self.attempt_with(None, system, kernel, &mut |_| {})
-    }
-
-    /// [`Setup::attempt`] of a system that was changed after loading, under that very kernel,
-    /// which may have something extra.
-    pub fn attempt_with(
-        &self,
-        extra: Option<Extra>,
-        system: &str,
-        kernel: &str,
-        change: &mut dyn FnMut(&mut System),
-    ) -> Result<Outcome> {
-        let mut system = self.load(system)?;
-        change(&mut system);
-        self.attempt_made(extra, &system, kernel)
-    }
-
-    /// [`Setup::attempt_with`] of a system that was made here, and has no name.
-    pub fn attempt_made(
-        &self,
-        extra: Option<Extra>,
-        system: &System,
-        kernel: &str,
-    ) -> Result<Outcome> {
-        let launch = self.launch(self.images_for(kernel, extra)?, system, kernel);
-        let outcome = machine::boot(&launch)?;
-        self.ran.note(outcome.machine)?;
-        match outcome.kernel == kernel {
-            true => Ok(outcome),
-            false => bail!("kernel `{kernel}` was asked for, but `{}` is running", outcome.kernel),
-        }
-    }
-
     /// [`Setup::boot`] of a system that was changed after loading.
     pub fn boot_changed(
         &self,
@@ -279,21 +229,46 @@ impl Setup {
         kernel: &str,
         change: &mut dyn FnMut(&mut System),
     ) -> Result<Outcome> {
-        self.boot_with(None, system, kernel, change)
+        let mut system = self.load(system)?;
+        change(&mut system);
+        self.checked(self.run(Build::of(&system), &system, kernel)?, &system, kernel)
     }
 
-    /// [`Setup::boot_changed`] under a kernel that may have something extra.
+    /// [`Setup::boot_changed`] with a kernel that is built so, whatever the system says.
     pub fn boot_with(
         &self,
-        extra: Option<Extra>,
+        build: impl Into<Build>,
         system: &str,
         kernel: &str,
         change: &mut dyn FnMut(&mut System),
     ) -> Result<Outcome> {
         let mut system = self.load(system)?;
         change(&mut system);
-        let launch = self.launch(self.images_for(kernel, extra)?, &system, kernel);
-        self.checked(machine::boot(&launch)?, &system, kernel)
+        self.checked(self.run(build, &system, kernel)?, &system, kernel)
+    }
+
+    /// [`Setup::boot_changed`]; it may end in any way.
+    pub fn attempt_changed(
+        &self,
+        system: &str,
+        kernel: &str,
+        change: &mut dyn FnMut(&mut System),
+    ) -> Result<Outcome> {
+        let mut system = self.load(system)?;
+        change(&mut system);
+        self.attempt(&system, kernel)
+    }
+
+    /// Boots a system under a kernel; it may end in any way under that very kernel.
+    pub fn attempt(&self, system: &System, kernel: &str) -> Result<Outcome> {
+        let outcome = self.run(Build::of(system), system, kernel)?;
+        self.ran.note(outcome.machine)?;
+        as_asked(outcome, kernel)
+    }
+
+    fn run(&self, build: impl Into<Build>, system: &System, kernel: &str) -> Result<Outcome> {
+        let images = self.images(kernel, build)?;
+        machine::boot(&self.launch(&images, system, kernel))
     }
 
     /// A system by name, its programs with the seed of the run.
@@ -313,11 +288,16 @@ impl Setup {
         if let Some(failure) = outcome.failure() {
             bail!("system `{}` under kernel `{kernel}`: {failure}", system.name);
         }
-        if outcome.kernel != kernel {
-            bail!("kernel `{kernel}` was asked for, but `{}` is running", outcome.kernel);
-        }
-        Ok(outcome)
+        as_asked(outcome, kernel)
     }
+}
+
+/// A run under the very kernel that was asked for.
+fn as_asked(outcome: Outcome, kernel: &str) -> Result<Outcome> {
+    if outcome.kernel != kernel {
+        bail!("kernel `{kernel}` was asked for, but `{}` is running", outcome.kernel);
+    }
+    Ok(outcome)
 }
 
 impl Emulated {
@@ -329,18 +309,19 @@ impl Emulated {
     /// Boots a system by name under a kernel that takes samples.
     pub fn sample(&self, system: &str, kernel: &str, sampling: Sampling) -> Result<Sampled> {
         let system = self.load(system)?;
-        let images = self.images_for(kernel, Some(Extra::Profile))?;
-        let launch = self.launch(images, &system, kernel).sampling(Some(sampling));
+        let images = self.images(kernel, Watch::Samples)?;
+        let launch = self.launch(&images, &system, kernel).sampling(Some(sampling));
         let outcome = self.checked(machine::boot(&launch)?, &system, kernel)?;
         let samples = outcome.samples.context("the run left no samples")?;
-        let profile = Profile::new(&samples, images, &system)?;
+        let profile = Profile::new(&samples, &images, &system)?;
         Ok(Sampled { samples, profile, memories: outcome.memories })
     }
 
     /// Counts what one round trip of a system's client and server does, past the first `skip`.
     pub fn round_trip(&self, system: &str, kernel: &str, skip: usize) -> Result<Vec<Count>> {
         let system = systems::load(system)?;
-        machine::round_trip(&self.launch(self.images_for(kernel, None)?, &system, kernel), skip)
+        let images = self.images(kernel, Build::default())?;
+        machine::round_trip(&self.launch(&images, &system, kernel), skip)
     }
 }
 
@@ -357,8 +338,8 @@ impl Simulated {
         kernel: &str,
         simulation: Simulation,
     ) -> Result<(Outcome, Seen)> {
-        let images = self.images_for(kernel, None)?;
-        let launch = self.launch(images, system, kernel).simulation(simulation);
+        let images = self.images(kernel, Build::default())?;
+        let launch = self.launch(&images, system, kernel).simulation(simulation);
         let (outcome, seen) = machine::simulate(&launch, &|_| ())?;
         Ok((self.checked(outcome, system, kernel)?, seen))
     }

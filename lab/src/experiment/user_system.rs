@@ -2,18 +2,9 @@
 
 use super::parameter::Set;
 use super::{EXPERIMENTS, Experiment, Measure};
-use crate::commands::trace::names;
-use crate::experiment::Setup;
 use crate::failure::usage;
-use crate::image::Extra;
-use crate::machine::Outcome;
-use abi::trace::Keep;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::Result;
 use manifest::{System, TREE};
-use trace::{Names, Traces};
-
-/// Bytes of the trace of a user's system: two million records.
-pub const ROOM: u64 = 32 << 20;
 
 /// How an experiment measures a user's system.
 pub struct UserSystem {
@@ -95,53 +86,6 @@ pub fn has_no_trace(system: &System) -> Result<()> {
     }
 }
 
-/// A run with its trace.
-pub struct Traced {
-    /// How the run went.
-    pub outcome: Outcome,
-    /// What the kernel did.
-    pub traces: Traces,
-    /// The names of the system's objects.
-    pub names: Names,
-}
-
-/// The trace of a whole run of a system that was changed, with the names of the system's objects;
-/// an error if it takes more than so many bytes, or the run ends otherwise than well.
-pub fn traced(
-    setup: &Setup,
-    system: &str,
-    kernel: &str,
-    room: u64,
-    change: &mut dyn FnMut(&mut System),
-) -> Result<(Traces, Names)> {
-    let Traced { outcome, traces, names } = traced_to_any_end(setup, system, kernel, room, change)?;
-    match outcome.failure() {
-        Some(failure) => bail!("system `{system}` under kernel `{kernel}`: {failure}"),
-        None => Ok((traces, names)),
-    }
-}
-
-/// [`traced`], of a run that may end in any way.
-pub fn traced_to_any_end(
-    setup: &Setup,
-    system: &str,
-    kernel: &str,
-    room: u64,
-    change: &mut dyn FnMut(&mut System),
-) -> Result<Traced> {
-    let (mut memory, mut called) = (String::new(), Names::default());
-    let outcome = setup.attempt_with(Some(Extra::Trace), system, kernel, &mut |system| {
-        change(system);
-        memory = system.add_trace(room, Keep::First);
-        called = names(system);
-    })?;
-    let bytes = outcome.memories.get(&memory).context("the run left no trace")?;
-    let traces = Traces::decode(bytes)?;
-    let lost = traces.lost();
-    ensure!(lost == 0, "{system}: {lost} events did not fit into the trace: shorten the run");
-    Ok(Traced { outcome, traces, names: called })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,6 +93,7 @@ mod tests {
     use crate::failure::Usage;
     use crate::machine::Twin;
     use crate::{machine::Platform, systems};
+    use abi::trace::Keep;
     use results::SYSTEM;
 
     #[test]

@@ -40,7 +40,10 @@ fn errors(call: Call) -> (bool, bool, &'static [Error]) {
         Call::Signal | Call::CapDelete | Call::ThreadResume | Call::ThreadSuspend => {
             (true, false, &[])
         }
-        Call::ThreadInspect | Call::TimerSet | Call::InterruptAck => (true, false, &[]),
+        Call::ThreadInspect | Call::TimerSet | Call::InterruptAck | Call::MemoryAddress => {
+            (true, false, &[])
+        }
+        Call::InterruptRoute => (true, false, &[InvalidArgument]),
         Call::Yield => (true, false, &[WrongState]),
         Call::Null | Call::Clock => (false, false, &[]),
         Call::Fact => (false, false, &[InvalidArgument]),

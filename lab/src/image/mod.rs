@@ -1,10 +1,10 @@
 //! Builds what runs on a machine: the kernel image and the programs, each an ELF file.
 
+mod build;
 pub mod c;
 mod cargo;
 mod crates;
 mod elf;
-mod extra;
 mod in_c;
 pub mod kept;
 mod place;
@@ -14,10 +14,10 @@ mod remap;
 mod sources;
 mod versions;
 
+pub use build::{Build, Kernels, Locking, Watch};
 pub use cargo::executables;
 pub use crates::problems;
 pub use elf::{addresses, set_static, static_address, static_contents, text_bytes};
-pub use extra::{Extra, extra_for};
 pub use place::profiles;
 
 use crate::failure::usage;
@@ -40,65 +40,30 @@ pub struct Images {
     pub twin: Option<PathBuf>,
 }
 
-/// Builds the kernel and all programs for a machine.
-pub fn build(machine: &dyn Machine) -> Result<Images> {
-    images(machine, None, &program_names()?)
-}
-
-/// Builds all programs, and a kernel that has something extra.
-pub fn build_with(machine: &dyn Machine, extra: Extra) -> Result<Images> {
-    images(machine, Some(extra), &program_names()?)
-}
-
-/// Builds all programs, and the kernel that has a scheduling tree.
-pub fn build_with_tree(machine: &dyn Machine, extra: Option<Extra>) -> Result<Images> {
-    let emulator = machine.emulator().context("this machine boots no image")?;
-    let programs = build_programs(emulator, &program_names()?, recipes::PROGRAM)?;
-    Ok(Images { kernel: build_tree(emulator, extra)?, programs, twin: None })
+/// Builds a kernel and all programs for a machine.
+pub fn build(machine: &dyn Machine, build: Build) -> Result<Images> {
+    let Some(machine) = machine.emulator() else {
+        return Ok(Images { twin: Some(twin()?), ..Images::default() });
+    };
+    let programs = build_programs(machine, &program_names()?, recipes::profile(build))?;
+    Ok(Images { kernel: build_kernel(machine, build)?, programs, twin: None })
 }
 
 /// Builds what a system needs.
 pub fn build_for(machine: &dyn Machine, system: &System) -> Result<Images> {
-    build_system(machine, system, extra_for(system))
+    build_system(machine, system, Build::of(system))
 }
 
-/// Builds a kernel that may have something extra, and the programs of a system.
-pub fn build_system(
-    machine: &dyn Machine,
-    system: &System,
-    extra: Option<Extra>,
-) -> Result<Images> {
-    build_by(machine, system, extra, recipes::PROGRAM)
-}
-
-/// The same with programs for a debugger.
-pub fn build_debugged(
-    machine: &dyn Machine,
-    system: &System,
-    extra: Option<Extra>,
-) -> Result<Images> {
-    build_by(machine, system, extra, recipes::DEBUGGED)
-}
-
-/// Builds a kernel, and programs by a profile.
-fn build_by(
-    machine: &dyn Machine,
-    system: &System,
-    extra: Option<Extra>,
-    profile: &'static str,
-) -> Result<Images> {
+/// Builds a kernel in this way, and the programs of a system.
+pub fn build_system(machine: &dyn Machine, system: &System, build: Build) -> Result<Images> {
     check_cpus(machine, system)?;
     check_devices(machine, system)?;
     check_kernel(system)?;
     crates::check(system)?;
     match machine.emulator() {
         Some(emulator) => {
-            let programs = programs_of(emulator, system, profile)?;
-            let kernel = match system.kernel == TREE {
-                true => build_tree(emulator, extra)?,
-                false => kernel_with(emulator, extra)?,
-            };
-            Ok(Images { kernel, programs, twin: None })
+            let programs = programs_of(emulator, system, recipes::profile(build))?;
+            Ok(Images { kernel: build_kernel(emulator, build)?, programs, twin: None })
         }
         None => {
             let twin = if crates::any(system) { crates::twin(system) } else { twin() }?;
@@ -123,6 +88,12 @@ pub fn check_devices(machine: &dyn Machine, system: &System) -> Result<()> {
         let (name, machine) = (&system.name, machine.name());
         let message = format!("{name} has devices, which machine {machine} does not have");
         return Err(usage(format!("{message}; run it on the twin: --machine twin")));
+    }
+    let on_board = system.memories.iter().find(|memory| !memory.is_ram());
+    if let (Some(memory), None) = (on_board, machine.emulator()) {
+        let (name, memory, machine) = (&system.name, &memory.name, machine.name());
+        let message = format!("{name} has device memory `{memory}`, machine {machine} has none");
+        return Err(usage(format!("{message}; run it where there is a board: qemu-x86_64")));
     }
     Ok(())
 }
@@ -157,14 +128,9 @@ fn programs_of(
     Ok(programs)
 }
 
-/// Builds an image with one kernel only and as little else as can be; returns its path.
-pub fn build_alone(machine: &dyn Emulator, kernel: &str) -> Result<PathBuf> {
-    only(kept::obtain(&recipes::alone(machine, kernel))?)
-}
-
-/// Builds an image of the kernel with the scheduling tree, which is not among the others.
-fn build_tree(machine: &dyn Emulator, extra: Option<Extra>) -> Result<PathBuf> {
-    only(kept::obtain(&recipes::tree(machine, extra))?)
+/// Builds a kernel image; returns its path.
+pub fn build_kernel(machine: &dyn Emulator, build: Build) -> Result<PathBuf> {
+    only(kept::obtain(&recipes::kernel(machine, build))?)
 }
 
 /// Builds what a system needs to boot anywhere: its programs, and an image with its kernel only,
@@ -178,8 +144,8 @@ pub fn build_shipped(machine: &dyn Emulator, system: &System) -> Result<Images> 
     check_kernel(system)?;
     crates::check(system)?;
     let programs = programs_of(machine, system, recipes::PROGRAM)?;
-    let kernel = only(kept::obtain(&recipes::shipped(machine, system))?)?;
-    Ok(Images { kernel, programs, twin: None })
+    let build = Build { kernels: Kernels::shipped(&system.kernel)?, ..Build::of(system) };
+    Ok(Images { kernel: build_kernel(machine, build)?, programs, twin: None })
 }
 
 /// Builds the twin, and returns its program's path.
@@ -204,19 +170,6 @@ pub fn build_plugin() -> Result<PathBuf> {
 
 /// Steps that a log has room for.
 pub const LOG_ROOM: usize = 1 << 18;
-
-fn images(machine: &dyn Machine, extra: Option<Extra>, programs: &[String]) -> Result<Images> {
-    let Some(machine) = machine.emulator() else {
-        return Ok(Images { twin: Some(twin()?), ..Images::default() });
-    };
-    let programs = build_programs(machine, programs, recipes::PROGRAM)?;
-    Ok(Images { kernel: kernel_with(machine, extra)?, programs, twin: None })
-}
-
-/// Builds an image with all kernels that may have something extra.
-fn kernel_with(machine: &dyn Emulator, extra: Option<Extra>) -> Result<PathBuf> {
-    only(kept::obtain(&recipes::usual(machine, extra))?)
-}
 
 /// Builds programs, which are the same for all kernels.
 fn build_programs(

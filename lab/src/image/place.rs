@@ -358,8 +358,8 @@ mod tests {
     #[test]
     fn crates_keep_their_lines_and_giustos_packages_their_profiles() {
         let manifest: Table = workspace_manifest().unwrap().parse().unwrap();
-        let dev = &manifest["profile"]["dev"];
-        assert_eq!(dev["debug"].as_str(), Some("line-tables-only"));
+        let simulated = &manifest["profile"][SIMULATED];
+        assert_eq!(simulated["debug"].as_str(), Some("line-tables-only"));
         let of = |profile: &str| manifest["profile"][profile]["package"].as_table().unwrap();
         let (packages, simulated) = (of("dev"), of(SIMULATED));
         assert!(packages.contains_key("programs") && simulated.contains_key("twin"));

@@ -1,22 +1,21 @@
 //! What is prebuilt in an SDK, and the source that it has of the rest.
 
-use super::{Extra, kept, program_names, recipes, sources};
+use super::{Build, Locking, Watch, kept, program_names, recipes, sources};
 use crate::machine::MACHINES;
 use crate::workspace;
 use anyhow::Result;
+use manifest::TREE;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What is extra in the kernels that are prebuilt, which commands boot most: several CPUs, traces,
-/// statistics, samples.
-pub const KERNELS: [Option<Extra>; 6] = [
-    None,
-    Some(Extra::Big),
-    Some(Extra::Trace),
-    Some(Extra::SeveralTraced),
-    Some(Extra::Statistics),
-    Some(Extra::Profile),
-];
+/// How the kernels that are prebuilt are built, which commands boot most; of each there is one with
+/// the scheduling tree, too.
+pub fn kernels() -> [Build; 6] {
+    let watches = [Watch::Trace, Watch::Statistics, Watch::Samples];
+    let [traced, counted, sampled] = watches.map(Build::from);
+    let locked = Build::from(Locking::Big);
+    [Build::default(), locked, traced, Build { watch: Watch::Trace, ..locked }, counted, sampled]
+}
 
 /// The packages that an SDK has the source of, with their directories: the twin, which users'
 /// programs are linked into, kernels, programs, and what all of them depend on.
@@ -34,13 +33,12 @@ pub fn laboratory() -> Result<PathBuf> {
 }
 
 /// Adds all programs and some kernels to the SDK with this root, which has the source already.
-pub fn add(root: &Path, kernels: &[Option<Extra>]) -> Result<()> {
+pub fn add(root: &Path, kernels: &[Build]) -> Result<()> {
     let programs = program_names()?;
     for machine in MACHINES.into_iter().filter_map(|machine| machine.emulator()) {
         kept::add_prebuilt(&recipes::programs(machine, &programs, recipes::PROGRAM), root)?;
-        for extra in kernels {
-            kept::add_prebuilt(&recipes::usual(machine, *extra), root)?;
-            kept::add_prebuilt(&recipes::tree(machine, *extra), root)?;
+        for build in kernels.iter().flat_map(|build| [*build, build.with(TREE)]) {
+            kept::add_prebuilt(&recipes::kernel(machine, build), root)?;
         }
     }
     Ok(())

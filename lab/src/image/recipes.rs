@@ -1,10 +1,10 @@
 //! What each thing that runs on a machine is built from.
 
+use super::build::{Build, Kernels};
 use super::kept::Recipe;
-use super::{Extra, extra_for};
 use crate::machine::{Emulator, Platform, native};
 use crate::workspace;
-use manifest::{System, TREE};
+use manifest::TREE;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
@@ -16,6 +16,11 @@ const USUAL: [&str; 2] = ["futexes", "trains"];
 pub const PROGRAM: &str = "program";
 pub const DEBUGGED: &str = "debugged";
 
+/// The profile of programs that are built in this way.
+pub fn profile(build: Build) -> &'static str {
+    if build.debugged { DEBUGGED } else { PROGRAM }
+}
+
 /// The profile of the twin, for development: arithmetic is checked, and a panic unwinds.
 pub const SIMULATED: &str = "twin";
 
@@ -23,55 +28,40 @@ pub const SIMULATED: &str = "twin";
 /// one kernel at a time.
 const MOST_DIRECTORIES: usize = 4;
 
-/// An image with all kernels but the tree that may have something extra.
-pub fn usual(machine: &dyn Emulator, extra: Option<Extra>) -> Recipe {
-    let features = extra.map_or(&[][..], Extra::features);
-    let with = if features.is_empty() { "" } else { " with " };
-    let title = format!("building a kernel{with}{} for {}", features.join(" and "), machine.name());
-    let name = if features.is_empty() { "usual".to_string() } else { features.join("-") };
-    let asked = features.join(",");
-    let asked = ["--features", &asked];
-    let asked = if features.is_empty() { &[][..] } else { &asked };
-    kernel(machine, title, &name, asked)
-}
-
-/// An image of the kernel with the scheduling tree, which is not among the others.
-pub fn tree(machine: &dyn Emulator, extra: Option<Extra>) -> Recipe {
-    let features = [&[TREE][..], &USUAL, extra.map_or(&[][..], Extra::features)].concat();
-    let named: Vec<&str> = features.iter().copied().filter(|name| !USUAL.contains(name)).collect();
-    let title = format!("building {} for {}", named.join(" and "), machine.name());
-    let (name, asked) = (named.join("-"), features.join(","));
-    kernel(machine, title, &name, &["--no-default-features", "--features", &asked])
-}
-
-/// An image with one kernel only and as little else as can be.
-pub fn alone(machine: &dyn Emulator, name: &str) -> Recipe {
-    let title = format!("building {name} alone for {}", machine.name());
-    let features = ["--no-default-features", "--features", name];
-    kernel(machine, title, &format!("{name}-alone"), &features)
-}
-
-/// An image with a system's kernel only, without debugging information.
-pub fn shipped(machine: &dyn Emulator, system: &System) -> Recipe {
-    let extra = extra_for(system).map_or(&[][..], Extra::features);
-    let named = [&[system.kernel.as_str()], extra].concat().join(",");
-    let features = format!("{named},{}", USUAL.join(","));
-    let stripped = "profile.metal.strip=\"debuginfo\"";
-    let arguments = ["--no-default-features", "--features", &features, "--config", stripped];
-    let title = format!("building {} alone for {}", system.kernel, machine.name());
-    kernel(machine, title, &format!("{named}-shipped"), &arguments)
-}
-
 /// A kernel image.
-fn kernel(machine: &dyn Emulator, title: String, name: &str, features: &[&str]) -> Recipe {
-    let arguments = [&["--target", machine.target()], features].concat();
+pub fn kernel(machine: &dyn Emulator, build: Build) -> Recipe {
+    // The kernel if there is one alone, the calls that it has, and what the result is kept as.
+    let (alone, calls, kept) = match build.kernels {
+        Kernels::Usual => (None, &[][..], ""),
+        Kernels::Tree => (Some(TREE), &USUAL[..], ""),
+        Kernels::Least(kernel) => (Some(kernel), &[][..], "-alone"),
+        Kernels::Shipped(kernel) => (Some(kernel), &USUAL[..], "-shipped"),
+    };
+    let own = build.features();
+    let named: Vec<&str> = alone.iter().chain(&own).copied().collect();
+    let features: Vec<&str> = alone.iter().chain(calls).chain(&own).copied().collect();
+    let features = features.join(",");
+    let mut arguments = vec!["--target", machine.target()];
+    arguments.extend(alone.map(|_| "--no-default-features"));
+    if !features.is_empty() {
+        arguments.extend(["--features", &features]);
+    }
+    if matches!(build.kernels, Kernels::Shipped(_)) {
+        arguments.extend(["--config", "profile.metal.strip=\"debuginfo\""]);
+    }
+    let what = match (alone, named.join(" and ")) {
+        (None, words) if words.is_empty() => "a kernel".to_string(),
+        (None, words) => format!("a kernel with {words}"),
+        (Some(_), words) => words,
+    };
+    let name = if named.is_empty() { "usual".to_string() } else { named.join("-") + kept };
     Recipe {
         name: format!("kernel-{name}"),
-        title,
+        title: format!("building {what} for {}", machine.name()),
         package: machine.port(),
         profile: "metal",
         arguments: arguments.into_iter().map(String::from).collect(),
-        directory: Some(kernel_directory(name)),
+        directory: Some(kernel_directory(&name)),
         executables: vec![machine.kernel_binary().to_string()],
     }
 }

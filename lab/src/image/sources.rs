@@ -87,11 +87,13 @@ mod tests {
         let services = [
             "user/service",
             "user/service/macro",
+            "user/sockets",
             "user/supervision",
             "user/supervisor",
             "user/sync",
         ];
-        let programs = [&["abi", "policies", "user/programs", "user/rt"][..], &services].concat();
+        let others = ["user/files", "user/network", "user/programs", "user/ring", "user/rt"];
+        let programs = [&["abi", "policies"], &others[..], &services].concat();
         assert_eq!(of("programs"), programs);
         let port = crate::machine::MACHINES[0].emulator().unwrap().port();
         let kernel = ["abi", "cells", "kernel", "kernel/section", "locks", "policies", "ports/rtm"];

@@ -53,7 +53,7 @@ pub struct Boot<'a> {
     /// program that neither pauses nor waits keeps other CPUs from running.
     pub slices: bool,
     /// Seed of the scheduling tree's decisions by chance; 0: its policies decide. An image for that
-    /// has [`Extra::chaos`](crate::image::Extra::chaos).
+    /// is built with [`chance`](crate::image::Build::chance).
     pub decisions: u64,
     /// The kernel keeps a log of its primitive steps, which the outcome is to hold.
     pub log: bool,

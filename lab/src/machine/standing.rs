@@ -100,27 +100,35 @@ impl<'a> Standing<'a> {
         Ok(kernel.cpus.1 > 0)
     }
 
-    /// Whether all threads wait and nothing will end a wait: what [`Standing::idles`] says, no
-    /// thread is ready, and some have blocked. The machine stands still. Of several CPUs one may
-    /// stand between two timers, so no thread may have a deadline there that comes; on one CPU a
-    /// deadline without a timer is one that never does.
+    /// Whether all threads wait and nothing will end a wait: what [`Standing::idles`] says, and no
+    /// thread is ready. The machine stands still. Of several CPUs one may stand between two timers,
+    /// so no thread may have a deadline there that comes; on one CPU a deadline without a timer is
+    /// one that never does. Several CPUs may also be booting, when they have threads that have
+    /// never run: some thread has blocked or has stopped at a fault.
     pub fn is_stuck(&self) -> Result<bool> {
         if !self.idles()? {
             return Ok(false);
         }
         let kernel = self.kernel()?;
-        let mut any = false;
+        let are_several = kernel.cpus.1 > 1;
+        let mut has_run = !are_several;
         for at in self.places(&kernel) {
             if self.byte(at + self.layout.thread_life)? == LIVE {
                 let word = self.state(at)?;
-                let is_timed = kernel.cpus.1 > 1 && self.is_timed(at)?;
+                let is_timed = are_several && self.is_timed(at)?;
                 if word == ThreadState::Ready as u64 || is_timed {
                     return Ok(false);
                 }
-                any |= word != ThreadState::Suspended as u64;
+                has_run |= word != ThreadState::Suspended as u64 || self.has_ended(at)?;
             }
         }
-        Ok(any)
+        Ok(has_run)
+    }
+
+    /// Whether a thread has stopped at a fault that none handles.
+    fn has_ended(&self, at: u64) -> Result<bool> {
+        let flags = u64::from(self.half(at + self.layout.thread_flags)?);
+        Ok(flags & self.layout.flag_ended != 0)
     }
 
     fn kernel(&self) -> Result<Kernel> {

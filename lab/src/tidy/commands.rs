@@ -2,6 +2,7 @@
 
 use super::Finding;
 use crate::cli::Cli;
+use crate::failure::Verdict;
 use anyhow::Result;
 use clap::{Arg, Command, CommandFactory};
 use fs_err as fs;
@@ -18,17 +19,14 @@ const BEGINNING: &str = "\
 
 <!-- Generated from the command line: do not edit, but run `./giusto tidy --commands`. -->
 Every command is a word behind `./giusto`, and `--help` behind it prints what stands here. `--json`
-makes any of them print one JSON document on standard output instead of text.
+makes any of them print one JSON document on standard output instead of text. The
+[glossary](concepts.md#glossary) defines the terms.
 
 | exit status | meaning |
 |---|---|
-| 0 | Everything held. |
-| 1 | A check failed. |
-| 2 | The usage is wrong, or a tool is missing. |
-| 3 | A wake-up, or a response, was later than its limit. |
-| 4 | A program faulted, and no handler took it. |
-| 101 | The kernel panicked. |
-
+";
+/// What stands behind the exit statuses.
+const OWN_STATUS: &str = "
 A system that ends by itself gives its own status instead, 0 to 255.
 ";
 /// What each command has.
@@ -46,6 +44,10 @@ pub fn check(root: &Path) -> Result<Option<Finding>> {
 /// The page.
 pub fn page() -> Result<String> {
     let mut text = String::from(BEGINNING);
+    for verdict in Verdict::ALL {
+        writeln!(text, "| {} | {} |", verdict.status(), verdict.meaning())?;
+    }
+    text.push_str(OWN_STATUS);
     let mut all = Cli::command();
     all.build();
     for command in all.get_subcommands() {
@@ -163,6 +165,6 @@ mod tests {
     #[test]
     fn wrong_usage_has_the_status_of_the_page() {
         let refused = Cli::try_parse_from(["./giusto", "no-such-command"]).unwrap_err();
-        assert!(BEGINNING.contains(&format!("| {} | The usage is wrong", refused.exit_code())));
+        assert!(page().unwrap().contains(&format!("| {} | the usage", refused.exit_code())));
     }
 }

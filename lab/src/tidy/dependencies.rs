@@ -6,7 +6,7 @@ use cargo_metadata::Metadata;
 use std::fs;
 
 /// Which package may depend on what inside the project, as `(package, dependencies)`.
-const RULE: [(&str, &[&str]); 25] = [
+const RULE: [(&str, &[&str]); 29] = [
     ("abi", &[]),
     ("cells", &[]),
     ("policies", &["abi", "cells"]),
@@ -16,10 +16,29 @@ const RULE: [(&str, &[&str]); 25] = [
     ("rt", &["abi"]),
     ("service-macro", &[]),
     ("service", &["rt", "service-macro"]),
+    ("files", &["abi", "rt", "service"]),
+    ("ring", &["rt"]),
     ("supervision", &["abi", "service"]),
     ("supervisor", &["abi", "rt", "service", "supervision"]),
     ("sync", &["rt"]),
-    ("programs", &["abi", "policies", "rt", "service", "supervision", "supervisor", "sync"]),
+    ("sockets", &["service"]),
+    ("network", &["ring", "sockets"]),
+    (
+        "programs",
+        &[
+            "abi",
+            "files",
+            "network",
+            "policies",
+            "ring",
+            "rt",
+            "service",
+            "sockets",
+            "supervision",
+            "supervisor",
+            "sync",
+        ],
+    ),
     ("analysis", &[]),
     ("acceptance", &["abi", "analysis", "manifest", "policies"]),
     ("devices", &["abi"]),

@@ -4,6 +4,7 @@
 
 use super::Finding;
 use abi::call::Call;
+use abi::device::{adc, can, encoder, gpio, pwm};
 use abi::uses::{self, Wants};
 use abi::{Info, Rights, Status, answer, call, futex, message, reservation};
 use anyhow::{Context, Result};
@@ -47,8 +48,18 @@ const COLUMNS: usize = 100;
 const NAMED: [&str; 4] = ["Call", "Error", "Kind", "Resource"];
 
 /// Files of the crate that are read.
-const FILES: [&str; 9] =
-    ["answer", "call", "error", "futex", "lib", "message", "object", "reservation", "rights"];
+const FILES: [&str; 10] = [
+    "answer",
+    "call",
+    "device",
+    "error",
+    "futex",
+    "lib",
+    "message",
+    "object",
+    "reservation",
+    "rights",
+];
 
 /// Enumerations whose variants have codes: the file of the crate, the name.
 const ENUMERATIONS: [(&str, &str); 16] = [
@@ -111,11 +122,22 @@ const CONSTANTS: &[Constant] = constants! {
     "error", "STATUS_": Status::OK, Status::RECEIVE;
     "rights", "RIGHTS_": Rights::NONE, Rights::SEND, Rights::RECEIVE, Rights::GRANT, Rights::READ,
         Rights::WRITE, Rights::EXECUTE, Rights::CONTROL, Rights::COPY, Rights::REVOKE,
-        Rights::DESTROY, Rights::RESERVE, Rights::DIVIDE, Rights::ALL;
+        Rights::DESTROY, Rights::RESERVE, Rights::DIVIDE, Rights::PHYSICAL, Rights::ALL;
     "reservation", "": reservation::LEVELS, reservation::WHOLE, reservation::LONGEST,
         reservation::SHORTEST, reservation::SHORTEST_WINDOW, reservation::LEAST_BUDGET,
         reservation::LEAST_PART, reservation::WINDOWS, reservation::UNSERVED;
     "answer", "ANSWER_": answer::DONE, answer::REFUSED, answer::UNKNOWN, answer::NOT_SENT;
+    "device", "PWM_": pwm::PERIOD, pwm::DUTY, pwm::CONTROL, pwm::STATUS, pwm::ON, pwm::INTERRUPT,
+        pwm::ENDED, pwm::SHORTEST, pwm::LONGEST;
+    "device", "ADC_": adc::CONTROL, adc::STATUS, adc::RESULT, adc::START, adc::INTERRUPT, adc::DONE,
+        adc::BUSY, adc::GREATEST, adc::TIME;
+    "device", "ENCODER_": encoder::CONTROL, encoder::STATUS, encoder::COUNT, encoder::EVERY,
+        encoder::INTERRUPT, encoder::MOVED;
+    "device", "GPIO_": gpio::OUT, gpio::IN, gpio::DRIVEN, gpio::RISES, gpio::FALLS, gpio::EDGES,
+        gpio::PINS;
+    "device", "CAN_": can::CONTROL, can::STATUS, can::SEND_ID, can::SEND_LEN, can::SEND_DATA,
+        can::ID, can::LEN, can::DATA, can::NEXT, can::SEND, can::INTERRUPT, can::SENDING,
+        can::RECEIVED, can::LOST, can::ROOM, can::BIT, can::BITS, can::BYTES;
 };
 
 /// The last part of a path.
@@ -150,16 +172,36 @@ pub fn text(root: &Path) -> Result<String> {
         enumeration(&mut text, found)?;
     }
     for (file, prefix, name, value) in CONSTANTS {
-        let documented = files[file].constants.iter().find(|(constant, _)| constant == name);
-        let (_, comment) =
+        let documented = files[file].constants.iter().find(|it| it.is(prefix, name));
+        let documented =
             documented.with_context(|| format!("abi/src/{file}.rs has no constant {name}"))?;
         text.push('\n');
-        text.push_str(&commented(comment, ""));
+        text.push_str(&commented(&documented.comment, ""));
         writeln!(text, "#define GIUSTO_{prefix}{name} {}", literal(*value))?;
     }
     text.push_str(&uses());
     text.push_str("\n#endif\n");
     Ok(text)
+}
+
+/// The codes of an enumeration of the crate in a work tree, with its variants.
+pub fn codes(root: &Path, name: &str) -> Result<Vec<(u64, String)>> {
+    let (file, _) = ENUMERATIONS.iter().find(|(_, known)| *known == name).context("it is known")?;
+    let items = Items::read(root, file)?;
+    let item = items.enumerations.iter().find(|item| item.ident == name).context("it is there")?;
+    item.variants
+        .iter()
+        .map(|one| Ok((code(item, one)?.base10_parse()?, one.ident.to_string())))
+        .collect()
+}
+
+/// The code of a variant.
+fn code<'a>(item: &syn::ItemEnum, variant: &'a syn::Variant) -> Result<&'a syn::LitInt> {
+    let code = variant.discriminant.as_ref().map(|(_, code)| code);
+    let Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(code), .. })) = code else {
+        anyhow::bail!("{} of {} has no code that is a number", variant.ident, item.ident);
+    };
+    Ok(code)
 }
 
 /// What calls do with slots and quotas, as lists.
@@ -195,10 +237,7 @@ fn enumeration(text: &mut String, item: &syn::ItemEnum) -> Result<()> {
     text.push_str(&commented(&comment(&item.attrs), ""));
     writeln!(text, "enum giusto_{name} {{")?;
     for variant in &item.variants {
-        let code = variant.discriminant.as_ref().map(|(_, code)| code);
-        let Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(code), .. })) = code else {
-            anyhow::bail!("{} of {} has no code that is a number", variant.ident, item.ident);
-        };
+        let code = code(item, variant)?;
         text.push_str(&commented(&comment(&variant.attrs), "    "));
         let variant = snake(&variant.ident.to_string()).to_uppercase();
         writeln!(text, "    {prefix}_{variant} = {},", code.base10_digits())?;
@@ -220,8 +259,26 @@ fn enumeration(text: &mut String, item: &syn::ItemEnum) -> Result<()> {
 #[derive(Default)]
 struct Items {
     enumerations: Vec<syn::ItemEnum>,
-    /// Public constants: names and comments.
-    constants: Vec<(String, String)>,
+    /// Public constants.
+    constants: Vec<Declared>,
+    /// The module inside the file that is read.
+    module: Option<String>,
+}
+
+/// A public constant of a file.
+struct Declared {
+    /// The module inside the file.
+    module: Option<String>,
+    name: String,
+    comment: String,
+}
+
+impl Declared {
+    /// Whether it has this name in C. Constants of a module have its name before theirs.
+    fn is(&self, prefix: &str, name: &str) -> bool {
+        let module = self.module.as_ref().map(|module| format!("{}_", module.to_uppercase()));
+        self.name == name && module.is_none_or(|module| module == prefix)
+    }
 }
 
 impl Items {
@@ -234,7 +291,8 @@ impl Items {
 
     fn constant(&mut self, public: &syn::Visibility, name: &syn::Ident, attrs: &[syn::Attribute]) {
         if matches!(public, syn::Visibility::Public(_)) {
-            self.constants.push((name.to_string(), comment(attrs)));
+            let (module, name) = (self.module.clone(), name.to_string());
+            self.constants.push(Declared { module, name, comment: comment(attrs) });
         }
     }
 }
@@ -242,6 +300,12 @@ impl Items {
 impl<'ast> Visit<'ast> for Items {
     fn visit_item_enum(&mut self, item: &'ast syn::ItemEnum) {
         self.enumerations.push(item.clone());
+    }
+
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        let outer = self.module.replace(item.ident.to_string());
+        syn::visit::visit_item_mod(self, item);
+        self.module = outer;
     }
 
     fn visit_item_const(&mut self, item: &'ast syn::ItemConst) {
@@ -316,12 +380,13 @@ mod tests {
     #[test]
     fn no_constant_is_left_out() {
         for file in FILES.into_iter().filter(|file| *file != "object") {
-            let Items { constants, enumerations } = Items::read(workspace::root(), file).unwrap();
-            for (name, _) in constants {
+            let read = Items::read(workspace::root(), file).unwrap();
+            let Items { constants, enumerations, .. } = read;
+            for constant in constants {
                 // Lists of several are for Rust.
-                let known = CONSTANTS.iter().any(|it| (it.0, it.2) == (file, name.as_str()));
-                let is_list = ["ALL", "COMMON"].contains(&name.as_str());
-                assert!(known || is_list, "{file}: {name}");
+                let known = CONSTANTS.iter().any(|it| it.0 == file && constant.is(it.1, it.2));
+                let is_list = ["ALL", "COMMON"].contains(&constant.name.as_str());
+                assert!(known || is_list, "{file}: {}", constant.name);
             }
             // What carries values has no codes of its own.
             let has_codes = |item: &syn::ItemEnum| {

@@ -121,7 +121,7 @@ fn in_book(pages: &BTreeMap<PathBuf, Page>, target: &Path) -> bool {
 }
 
 /// Where a link from a page leads, from the root.
-fn beside(page: &Path, link: &str) -> PathBuf {
+pub(super) fn beside(page: &Path, link: &str) -> PathBuf {
     let mut path = page.parent().map(Path::to_path_buf).unwrap_or_default();
     for part in Path::new(link).components() {
         match part {

@@ -7,6 +7,7 @@ pub mod commands;
 mod dependencies;
 mod ends;
 pub mod header;
+mod keys;
 mod limits;
 pub mod links;
 mod modules;
@@ -14,7 +15,9 @@ mod packages;
 mod places;
 mod reach;
 mod source;
+mod terms;
 mod unsafety;
+mod values;
 mod wording;
 
 use crate::workspace;
@@ -60,6 +63,9 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
     findings.extend(packages::check(&metadata));
     findings.extend(links::check(root)?);
     findings.extend(wording::check(root)?);
+    findings.extend(terms::check(root)?);
+    findings.extend(keys::check(root)?);
+    findings.extend(values::check(root)?);
     findings.extend(reach::check(&sources, &roots));
     findings.extend(unsafety::check_roots(&sources, &roots));
     findings.extend(header::check(root)?);

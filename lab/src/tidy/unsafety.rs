@@ -21,13 +21,17 @@ const ALLOWED: [&str; 9] = [
 
 /// Packages whose crates of a kind must forbid it. The programs' binaries are an entry point
 /// that a macro of `rt` writes, which is why only their library is listed.
-const FORBIDDEN: [(&str, &str); 20] = [
+const FORBIDDEN: [(&str, &str); 24] = [
     ("abi", "lib"),
     ("cells", "lib"),
     ("locks", "lib"),
     ("policies", "lib"),
     ("section", "proc-macro"),
     ("programs", "lib"),
+    ("files", "lib"),
+    ("ring", "lib"),
+    ("network", "lib"),
+    ("sockets", "lib"),
     ("service", "lib"),
     ("service-macro", "proc-macro"),
     ("supervision", "lib"),

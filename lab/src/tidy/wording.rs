@@ -21,7 +21,7 @@ const FRONT: &str = "README.md";
 const CONTENTS: &str = "docs/SUMMARY.md";
 
 /// What a page for users does not say, and what stands instead.
-const WORDS: [(&str, &str); 16] = [
+const WORDS: [(&str, &str); 18] = [
     ("the ledger", "say what is claimed; docs/results has identities"),
     ("the paper", "name the mechanism; docs/results has papers"),
     ("the thesis", "name the mechanism; docs/results has papers"),
@@ -32,6 +32,8 @@ const WORDS: [(&str, &str); 16] = [
     ("whole kernel open", "exclusive section"),
     ("passed over", "excluded from inheritance"),
     ("made again", "restarted"),
+    ("anew", "again, or restarted"),
+    ("exclusive access", "exclusive section"),
     ("comes home", "returns"),
     ("makes room", "yields, or is preempted"),
     ("look-up of the ready queue", "pick of the next thread"),
@@ -50,16 +52,19 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-fn is_for_users(path: &Path) -> bool {
+/// Whether a page is for users.
+pub(super) fn is_for_users(path: &Path) -> bool {
     let folder = path.parent().and_then(Path::to_str).unwrap_or_default();
     path == Path::new(FRONT) || (path != Path::new(CONTENTS) && FOR_USERS.contains(&folder))
 }
 
 /// A part of a page that is read at once.
-struct Part {
-    line: usize,
-    text: String,
-    is_cell: bool,
+pub(super) struct Part {
+    pub line: usize,
+    pub text: String,
+    pub is_cell: bool,
+    /// Where its links lead.
+    pub links: Vec<String>,
 }
 
 fn judge(path: &str, text: &str) -> Vec<Finding> {
@@ -98,7 +103,7 @@ fn judge(path: &str, text: &str) -> Vec<Finding> {
 }
 
 /// Whether a text has a word, or words, as such.
-fn has_word(text: &str, word: &str) -> bool {
+pub(super) fn has_word(text: &str, word: &str) -> bool {
     let is_end = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
     text.match_indices(word).any(|(at, _)| {
         is_end(text[..at].chars().next_back()) && is_end(text[at + word.len()..].chars().next())
@@ -119,7 +124,7 @@ fn is_identity(word: &str) -> bool {
 }
 
 /// Paragraphs, items and cells with their lines; no headings, and a word for what is code.
-fn parts(text: &str) -> Vec<Part> {
+pub(super) fn parts(text: &str) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let (mut open, mut is_code) = (false, false);
     for (event, place) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
@@ -135,12 +140,18 @@ fn parts(text: &str) -> Vec<Part> {
             Event::Start(tag @ (Tag::Paragraph | Tag::Item | Tag::TableCell)) => {
                 let line = 1 + text[..place.start].matches('\n').count();
                 let is_cell = matches!(tag, Tag::TableCell);
-                parts.push(Part { line, text: String::new(), is_cell });
+                parts.push(Part { line, text: String::new(), is_cell, links: Vec::new() });
                 open = true;
                 continue;
             }
             Event::End(TagEnd::Paragraph | TagEnd::Item | TagEnd::TableCell) => {
                 open = false;
+                continue;
+            }
+            Event::Start(Tag::Link { dest_url, .. }) => {
+                if let Some(part) = parts.last_mut().filter(|_| open) {
+                    part.links.push(dest_url.to_string());
+                }
                 continue;
             }
             Event::Text(said) => said,

@@ -233,7 +233,7 @@ impl Hardware {
         unsafe { &*word.as_ptr().cast::<AtomicU32>().add((within % 8 / 4) as usize) }
     }
 
-    /// The next interrupt that waits for the running CPU, if any. Devices interrupt the first.
+    /// The next interrupt that waits for the running CPU, if any.
     #[inline]
     pub fn waiting(&self) -> Option<Event> {
         let me = self.here();
@@ -241,8 +241,8 @@ impl Hardware {
             self.look_at_devices();
         }
         let typed = u32::from(self.typed.get()) << CONSOLE_LINE;
-        let lines = self.enabled.get() & (self.raised.get() | typed);
-        if lines != 0 && me.number == 0 {
+        let lines = self.enabled.get() & (self.raised.get() | typed) & me.irqs.get();
+        if lines != 0 {
             return Some(Event::Irq(lines.trailing_zeros() as u8));
         }
         if me.armed.get().is_some_and(|at| at <= meter::now()) {
@@ -297,7 +297,7 @@ impl Hardware {
             }
             (2, _) => {
                 self.raised.set(self.raised.get() | self.enabled.get() & 1 << irq);
-                self.rouse(&self.processors[0], meter::now());
+                self.rouse_for(1 << irq);
             }
             _ => self.here().spurious.set(true),
         }
@@ -341,16 +341,31 @@ impl Hardware {
         self.enabled.set(others | u32::from(enabled) << irq);
         // A device that asks still is not forgotten.
         self.look_at_devices();
-        self.rouse(&self.processors[0], meter::now());
+        self.rouse_for(1 << irq);
+    }
+
+    /// Lets an IRQ come to a CPU from now on.
+    pub fn route_irq(&self, irq: u8, cpu: u32) {
+        for processor in &self.processors {
+            let others = processor.irqs.get() & !(1 << irq);
+            processor.irqs.set(others | u32::from(processor.number == cpu) << irq);
+        }
+        self.rouse_for(1 << irq);
+    }
+
+    /// The CPUs to which some IRQs come have something to look at.
+    fn rouse_for(&self, irqs: u32) {
+        let concerned = |cpu: &&Processor| cpu.irqs.get() & irqs != 0;
+        for cpu in self.processors.iter().filter(concerned) {
+            self.rouse(cpu, meter::now());
+        }
     }
 
     /// Devices ask for interrupts on these lines. Whether one of them is not masked.
     pub fn request(&self, lines: u32) -> bool {
         let asked = self.enabled.get() & lines;
         self.raised.set(self.raised.get() | asked);
-        if asked != 0 {
-            self.rouse(&self.processors[0], meter::now());
-        }
+        self.rouse_for(asked);
         asked != 0
     }
 
@@ -393,7 +408,7 @@ impl Hardware {
         if !text.is_empty() {
             self.input.borrow_mut().extend(text);
             self.typed.set(true);
-            self.rouse(&self.processors[0], meter::now());
+            self.rouse_for(1 << CONSOLE_LINE);
         }
     }
 

@@ -44,11 +44,12 @@ kernels! {
     Tree
 }
 
-// Each of these is compiled once more for each locking: one of every kind of path and queue.
+// Each of these is compiled once more for each locking: one of every kind of path. How senders are
+// queued has no part in locking.
 kernels! {
     /// As [`run`], under a locking.
     run_locked,
     /// Names of the kernels that the twin can run under a locking.
     LOCKED_KERNELS:
-    Fastpath StrictEager IpcScan IpcHeap Tree
+    Fastpath StrictEager Tree
 }

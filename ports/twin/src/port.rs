@@ -94,6 +94,11 @@ impl<G: Locking> Port for Twin<G> {
         self.hardware.set_irq(irq, enabled);
     }
 
+    fn route_irq(&self, irq: u8, cpu: u32) {
+        self.refuse(Refused::Line);
+        self.hardware.route_irq(irq, cpu);
+    }
+
     fn irqs(&self) -> u8 {
         IRQS as u8
     }

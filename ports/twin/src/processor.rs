@@ -33,6 +33,8 @@ pub struct Processor {
     pub number: u32,
     /// The instant at which its timer interrupts.
     pub armed: Cell<Option<u64>>,
+    /// The IRQs that come to it, a bit each.
+    pub irqs: Cell<u32>,
     /// An interrupt that means nothing waits.
     pub spurious: Cell<bool>,
     /// Interrupts that went before it.
@@ -96,6 +98,7 @@ impl Processor {
         Processor {
             number,
             armed: Cell::new(None),
+            irqs: Cell::new(if number == 0 { u32::MAX } else { 0 }),
             spurious: Cell::new(false),
             passed: Cell::new(0),
             ipi_at: Cell::new(None),

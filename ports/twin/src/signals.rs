@@ -105,6 +105,13 @@ pub fn use_own_stack() {
     }
 }
 
+/// Notes where this host thread keeps what is its own: machine code that is to begin there may
+/// change the register that leads to it, and handlers set that right.
+pub fn keep_storage() {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    linux::entry::keep_storage();
+}
+
 /// Has signals handled where they usually are.
 pub fn use_usual_stack() {
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
@@ -113,6 +120,8 @@ pub fn use_usual_stack() {
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod linux {
+    pub mod entry;
+
     use super::{GUARD, INSIDE, RUNNING, Refusal, set_inside};
     use crate::machine_code;
     use crate::memory::HOST;
@@ -228,7 +237,7 @@ mod linux {
         // goes with `SA_SIGINFO`.
         unsafe {
             let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
-            action.sa_sigaction = handle as *const () as usize;
+            action.sa_sigaction = entry::enter as *const () as usize;
             // A handler may wait for ever, while another program runs.
             action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
             libc::sigaddset(&mut action.sa_mask, SIGVTALRM);
@@ -259,6 +268,7 @@ mod linux {
         }
     }
 
+    /// What `entry.rs` goes on with.
     extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         // SAFETY: the host gives a handler of this form valid ones, for itself alone.
         let (info, context) = unsafe { (&*info, &mut *context.cast::<ucontext_t>()) };

@@ -70,6 +70,7 @@ pub fn set_up() {
     }
     set_up_own();
     for irq in 0..IRQS {
+        route_irq(irq, 0);
         set_irq(irq, false);
     }
 }
@@ -119,7 +120,7 @@ const SAMPLES: u8 = 2;
 #[init]
 pub fn route_samples() {
     const NON_MASKABLE: u32 = 0b100 << 8;
-    route(SAMPLES, NON_MASKABLE);
+    program(SAMPLES, NON_MASKABLE);
 }
 
 /// Unmasks a device IRQ, or masks it.
@@ -128,7 +129,12 @@ pub fn set_irq(irq: u8, enabled: bool) {
     if irq == SAMPLES {
         return;
     }
-    route(irq, LEVEL | u32::from(IRQ_0 + irq) | if enabled { 0 } else { MASKED });
+    program(irq, LEVEL | u32::from(IRQ_0 + irq) | if enabled { 0 } else { MASKED });
+}
+
+/// Lets a device IRQ come to a CPU from now on. Controllers are numbered as CPUs are.
+pub fn route_irq(irq: u8, cpu: u32) {
+    LINE_REGISTERS.write::<Pause, 1>([(register(irq) + 1, cpu << 24)]);
 }
 
 /// Lets the interval timer through to all CPUs.
@@ -137,19 +143,20 @@ pub fn set_irq(irq: u8, enabled: bool) {
 pub fn route_slices() {
     const TIMER_LINE: u8 = 2;
     const ALL: u32 = 0xff << 24;
-    route_to(TIMER_LINE, ALL, u32::from(SLICE));
+    LINE_REGISTERS.write::<Pause, 1>([(register(TIMER_LINE) + 1, ALL)]);
+    program(TIMER_LINE, u32::from(SLICE));
 }
 
-/// Programs an IRQ.
+/// Programs an IRQ, but for the CPU that it comes to.
 #[inline(always)]
-fn route(irq: u8, low: u32) {
-    route_to(irq, 0, low);
+fn program(irq: u8, what: u32) {
+    LINE_REGISTERS.write::<Pause, 1>([(register(irq), what)]);
 }
 
+/// The first of the two registers of an IRQ; the second one names the CPU.
 #[inline(always)]
-fn route_to(irq: u8, high: u32, low: u32) {
-    let register = 0x10 + u32::from(irq) * 2;
-    LINE_REGISTERS.write::<Pause, 2>([(register + 1, high), (register, low)]);
+fn register(irq: u8) -> u32 {
+    0x10 + u32::from(irq) * 2
 }
 
 /// The I/O APIC, whose registers lie behind an index.

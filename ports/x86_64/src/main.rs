@@ -89,6 +89,7 @@ extern "sysv64" fn start(info: u64, counter: u64) -> ! {
     // SAFETY: the loader's information is mapped now.
     let info = unsafe { StartInfo::new(info) };
     let port = &state::PORT.0;
+    port.info.set(Some(info));
     port.text.set(address(&raw const __text_end) - image.text);
     apic::set_up();
     port.clock.set_up();

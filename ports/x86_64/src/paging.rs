@@ -8,6 +8,7 @@ use crate::port::Local;
 use crate::pvh::Stretch;
 use crate::segments;
 use abi::Rights;
+use abi::boot::Cache;
 use core::cell::Cell;
 use core::ptr;
 use core::sync::atomic::AtomicU64;
@@ -33,11 +34,20 @@ pub const LIMIT: u64 = 0x1_0000_0000;
 const PRESENT: u64 = 1;
 const WRITE: u64 = 2;
 const USER: u64 = 4;
+const WRITE_THROUGH: u64 = 8;
 const UNCACHED: u64 = 0x10;
 const LARGE: u64 = 0x80;
 const NO_EXECUTE: u64 = 1 << 63;
-const ADDRESS: u64 = 0x000f_ffff_ffff_f000;
+/// The address in an entry, with the attributes of device memory: no table and no RAM has any, so
+/// that one mask serves for all.
+const ADDRESS: u64 = ADDRESSES - PAGE | ATTRIBUTES;
+/// End of the physical addresses that a page table can hold.
+pub const ADDRESSES: u64 = 1 << 52;
 const LARGE_PAGE: u64 = 0x20_0000;
+/// A bit that the processor leaves to the kernel: the page is device memory.
+const DEVICE: u64 = 1 << 9;
+/// What [`device_frame`] adds to an address.
+const ATTRIBUTES: u64 = WRITE_THROUGH | UNCACHED | DEVICE;
 
 /// A page table of any level.
 pub type Table = [AtomicU64; 512];
@@ -253,6 +263,18 @@ impl Space {
     }
 }
 
+/// An address of device memory with the bits that the pages of its mappings have. Which type of
+/// memory the two bits select is in the register that `protection` writes.
+#[init]
+pub fn device_frame(at: u64, cache: Cache) -> u64 {
+    let kind = match cache {
+        Cache::Uncached => WRITE_THROUGH | UNCACHED,
+        Cache::WriteCombining => WRITE_THROUGH,
+        Cache::WriteBack => 0,
+    };
+    at | kind | DEVICE
+}
+
 fn user_flags(rights: Rights) -> u64 {
     let mut flags = PRESENT | USER;
     if rights.contains(Rights::WRITE) {
@@ -268,7 +290,7 @@ fn user_flags(rights: Rights) -> u64 {
 #[inline(always)]
 fn writable_frame(entry: &AtomicU64) -> Option<u64> {
     let word = entry.load(Relaxed);
-    (word & PRESENT != 0 && word & WRITE != 0).then_some(word & ADDRESS)
+    (word & (PRESENT | WRITE | DEVICE) == PRESENT | WRITE).then_some(word & ADDRESS)
 }
 
 impl port::Space for Space {
@@ -301,7 +323,11 @@ impl port::Space for Space {
 
     fn frame(&self, _port: &impl port::Port, at: u64) -> Option<u64> {
         let word = self.leaf(at)?.load(Relaxed);
-        (word & PRESENT != 0).then_some(word & ADDRESS)
+        (word & (PRESENT | DEVICE) == PRESENT).then_some(word & ADDRESS)
+    }
+
+    fn is_mapped(&self, _port: &impl port::Port, at: u64) -> bool {
+        self.leaf(at).is_some_and(|leaf| leaf.load(Relaxed) & PRESENT != 0)
     }
 
     fn writable(&self, _port: &impl port::Port, at: u64) -> Option<u64> {

@@ -5,8 +5,10 @@ use crate::clock::Clock;
 use crate::context::{Context, Kept};
 use crate::fpu::Special;
 use crate::machine::{counter, halt, out32};
-use crate::paging::{self, Space, direct};
+use crate::paging::{self, PAGE, Space, direct};
+use crate::pvh::{StartInfo, Stretch};
 use crate::uart;
+use abi::boot::Cache;
 use abi::message::BUFFER_WORDS;
 use core::arch::asm;
 use core::cell::Cell;
@@ -16,6 +18,7 @@ use kernel::cpu::Cpu;
 use kernel::port::{Frame, Port};
 #[cfg(feature = "statistics")]
 use kernel::statistics::Statistics;
+use section::init;
 
 /// Port of the device that ends a run under QEMU.
 const EXIT: u16 = 0xf4;
@@ -24,6 +27,8 @@ const EXIT: u16 = 0xf4;
 pub struct X86 {
     /// Time.
     pub clock: Clock,
+    /// What the loader says, while the machine boots.
+    pub info: Cell<Option<StartInfo>>,
     /// Bytes of kernel text.
     pub text: Cell<u64>,
     /// Counter at kernel entry, then steps from there to the first user instruction.
@@ -97,6 +102,20 @@ impl Port for X86 {
 
     fn set_irq(&self, irq: u8, enabled: bool) {
         uart::set_irq(irq, enabled);
+    }
+
+    fn route_irq(&self, irq: u8, cpu: u32) {
+        apic::route_irq(irq, cpu);
+    }
+
+    #[init]
+    fn device_frame(&self, at: u64, pages: u64, cache: Cache) -> Option<u64> {
+        let end = pages.checked_mul(PAGE)?.checked_add(at)?;
+        let is_whole = at.is_multiple_of(PAGE) && at < end && end <= paging::ADDRESSES;
+        let own = [apic::IO_APIC, apic::LOCAL_APIC].map(|at| Stretch { at, bytes: PAGE });
+        let mut taken = self.info.get()?.ram().chain(own);
+        let is_free = !taken.any(|taken| at < taken.at + taken.bytes && taken.at < end);
+        (is_whole && is_free).then(|| paging::device_frame(at, cache))
     }
 
     fn irqs(&self) -> u8 {

@@ -20,6 +20,7 @@ unsafe impl Sync for Shared {}
 /// The machine.
 pub static PORT: Shared = Shared(X86 {
     clock: Clock::new(),
+    info: Cell::new(None),
     text: Cell::new(0),
     boot: Cell::new(0),
     #[cfg(feature = "statistics")]

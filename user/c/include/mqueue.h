@@ -15,7 +15,9 @@
  *
  * Functions return -1 and set `errno` if they fail. With each of them `EBADF`: there is no such
  * descriptor, or it is not for that; and `ENOTRECOVERABLE`: a thread was destroyed while it changed
- * the queue. A queue is not closed while a thread is in a function with it.
+ * the queue. The next thread that uses the queue, or whose instant comes, is told that first, and
+ * those that wait are then woken to be told: until then they wait. A queue is not closed while a
+ * thread is in a function with it.
  */
 #ifndef GIUSTO_MQUEUE_H
 #define GIUSTO_MQUEUE_H

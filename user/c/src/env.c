@@ -63,11 +63,12 @@ static bool pair(const char *name, const char *prefix, unsigned base, uint64_t v
     return text != NULL;
 }
 
-__attribute__((noreturn)) static void missing(const char *what, const char *name)
+__attribute__((noreturn)) static void
+missing(const struct giusto_place *place, const char *what, const char *name)
 {
     char message[96];
     snprintf(message, sizeof message, "the manifest %s '%s'", what, name);
-    giusto_panic(message);
+    giusto_panic_at(place, message);
 }
 
 const char *giusto_name(void)
@@ -89,11 +90,11 @@ giusto_slot giusto_find_cap(const char *name)
     return text == NULL ? GIUSTO_NOTHING : (giusto_slot)number(text, 10, &text);
 }
 
-giusto_slot giusto_cap(const char *name)
+giusto_slot giusto_cap_at(const struct giusto_place *place, const char *name)
 {
     giusto_slot slot = giusto_find_cap(name);
     if (slot == GIUSTO_NOTHING)
-        missing("gives no capability", name);
+        missing(place, "gives no capability", name);
     return slot;
 }
 
@@ -119,11 +120,11 @@ struct giusto_memory giusto_panics(void)
     return memory;
 }
 
-struct giusto_memory giusto_memory(const char *name)
+struct giusto_memory giusto_memory_at(const struct giusto_place *place, const char *name)
 {
     struct giusto_memory memory = giusto_find_memory(name);
     if (memory.words == NULL)
-        missing("maps no memory", name);
+        missing(place, "maps no memory", name);
     return memory;
 }
 
@@ -141,7 +142,7 @@ ptrdiff_t giusto_arg(const char *name, char *value, size_t size)
     return (ptrdiff_t)length;
 }
 
-uint64_t giusto_number(const char *name, uint64_t otherwise)
+uint64_t giusto_number_at(const struct giusto_place *place, const char *name, uint64_t otherwise)
 {
     size_t length;
     const char *text = find("arg.", name, &length), *end;
@@ -149,7 +150,7 @@ uint64_t giusto_number(const char *name, uint64_t otherwise)
         return otherwise;
     uint64_t value = number(text, 10, &end);
     if (length == 0 || end != text + length)
-        missing("gives what is no number for the argument", name);
+        missing(place, "gives what is no number for the argument", name);
     return value;
 }
 
@@ -171,7 +172,7 @@ uint64_t giusto_first_priority(void)
 static void row(const char *name, unsigned n, uint64_t values[2])
 {
     if (n >= giusto_threads() || !pair(name, "", 16, values))
-        missing("does not lay out so many", name);
+        missing(GIUSTO_HERE, "does not lay out so many", name);
 }
 
 volatile uint64_t *giusto_buffer(unsigned n)

@@ -38,12 +38,17 @@ static struct descriptor *open_for(mqd_t number, int mode)
     return has == mode || has == O_RDWR ? found : NULL;
 }
 
-/* 0, or why this is no name. */
-static int check_name(const char *name)
+/* Copies a name before the table is owned; 0, or why it is none. */
+static int copy_name(const char *name, char copy[GIUSTO_MQ_NAME_MAX + 1])
 {
     if (name[0] != '/' || name[1] == '\0' || strchr(name + 1, '/') != NULL)
         return EINVAL;
-    return strlen(name) > GIUSTO_MQ_NAME_MAX ? ENAMETOOLONG : 0;
+    size_t length = strnlen(name, GIUSTO_MQ_NAME_MAX + 1);
+    if (length > GIUSTO_MQ_NAME_MAX)
+        return ENAMETOOLONG;
+    memcpy(copy, name, length);
+    copy[length] = '\0';
+    return 0;
 }
 
 /* The queue with a name. */
@@ -67,7 +72,7 @@ static void forget(struct giusto_queue *queue)
     free(queue);
 }
 
-/* Finds a queue, or makes it; 0, or why there is none. */
+/* Finds a queue, or makes it with these attributes; 0, or why there is none. */
 static int name(const char *text, int mode, const struct mq_attr *attr, struct giusto_queue **queue)
 {
     *queue = find(text);
@@ -75,8 +80,6 @@ static int name(const char *text, int mode, const struct mq_attr *attr, struct g
         return (mode & O_CREAT) != 0 && (mode & O_EXCL) != 0 ? EEXIST : 0;
     if ((mode & O_CREAT) == 0)
         return ENOENT;
-    if (attr == NULL)
-        attr = &usual;
     if (attr->mq_maxmsg <= 0 || attr->mq_msgsize <= 0)
         return EINVAL;
     struct giusto_queue *made
@@ -125,10 +128,12 @@ mqd_t mq_open(const char *name, int mode, ...)
         va_end(arguments);
     }
     mqd_t number = -1;
-    int error = (mode & O_ACCMODE) == O_ACCMODE ? EINVAL : check_name(name);
+    char copy[GIUSTO_MQ_NAME_MAX + 1];
+    const struct mq_attr wanted = attr == NULL ? usual : *attr;
+    int error = (mode & O_ACCMODE) == O_ACCMODE ? EINVAL : copy_name(name, copy);
     if (error == 0) {
         pthread_mutex_lock(&mutex);
-        error = open_named(name, mode, attr, &number);
+        error = open_named(copy, mode, &wanted, &number);
         pthread_mutex_unlock(&mutex);
     }
     return error == 0 ? number : giusto_failed(error);
@@ -150,8 +155,11 @@ int mq_close(mqd_t number)
 
 int mq_unlink(const char *name)
 {
+    char copy[GIUSTO_MQ_NAME_MAX + 1];
+    if (copy_name(name, copy) != 0)
+        return giusto_failed(ENOENT);
     pthread_mutex_lock(&mutex);
-    struct giusto_queue *queue = find(name);
+    struct giusto_queue *queue = find(copy);
     if (queue != NULL) {
         queue->named = false;
         forget(queue);
@@ -160,10 +168,14 @@ int mq_unlink(const char *name)
     return giusto_failed(queue == NULL ? ENOENT : 0);
 }
 
-/* How long a call by a descriptor waits. */
+/* How long a call by a descriptor waits: an instant is copied before a queue is owned. */
 static struct giusto_patience patience(const struct descriptor *by, const struct timespec *until)
 {
-    return (struct giusto_patience){(by->mode & O_NONBLOCK) != 0, until};
+    if ((by->mode & O_NONBLOCK) != 0)
+        return (struct giusto_patience){GIUSTO_NOT_AT_ALL, {0}};
+    if (until == NULL)
+        return (struct giusto_patience){GIUSTO_FOR_EVER, {0}};
+    return (struct giusto_patience){GIUSTO_UNTIL, *until};
 }
 
 int mq_timedsend(mqd_t number, const char *message, size_t length, unsigned priority,
@@ -172,8 +184,8 @@ int mq_timedsend(mqd_t number, const char *message, size_t length, unsigned prio
     const struct descriptor *by = open_for(number, O_WRONLY);
     if (by == NULL)
         return giusto_failed(EBADF);
-    return giusto_failed(
-        giusto_queue_send(by->queue, message, length, priority, patience(by, until)));
+    const struct giusto_patience waits = patience(by, until);
+    return giusto_failed(giusto_queue_send(by->queue, message, length, priority, &waits));
 }
 
 int mq_send(mqd_t number, const char *message, size_t length, unsigned priority)
@@ -187,7 +199,8 @@ ssize_t mq_timedreceive(
     const struct descriptor *by = open_for(number, O_RDONLY);
     if (by == NULL)
         return giusto_failed(EBADF);
-    int error = giusto_queue_receive(by->queue, message, &size, priority, patience(by, until));
+    const struct giusto_patience waits = patience(by, until);
+    int error = giusto_queue_receive(by->queue, message, &size, priority, &waits);
     return error == 0 ? (ssize_t)size : giusto_failed(error);
 }
 

@@ -307,11 +307,13 @@ int pthread_mutex_setprioceiling(pthread_mutex_t *mutex, int ceiling, int *old)
     int error = owned(mutex, id, giusto_acquire(&mutex->slow, id, inherits(mutex), never));
     if (error != 0 && error != EOWNERDEAD)
         return error;
-    if (old != NULL)
-        *old = mutex->ceiling;
+    int before = mutex->ceiling;
     __atomic_store_n(&mutex->ceiling, (uint8_t)ceiling, __ATOMIC_RELAXED);
     /* The next owner is told what the last one has left behind. */
-    return release(mutex, id);
+    error = release(mutex, id);
+    if (old != NULL)
+        *old = before;
+    return error;
 }
 
 int pthread_mutex_getprioceiling(const pthread_mutex_t *mutex, int *ceiling)

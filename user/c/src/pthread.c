@@ -109,7 +109,7 @@ static int number_of(giusto_status status)
 }
 
 /* Makes the kernel's thread, which does not run yet, and learns how mutexes know it. */
-static int make(unsigned n, struct giusto_thread *record, pthread_t *thread)
+static int make(unsigned n, struct giusto_thread *record, pthread_t *id)
 {
     uint64_t cpus[2];
     giusto_cpus(cpus);
@@ -125,15 +125,15 @@ static int make(unsigned n, struct giusto_thread *record, pthread_t *thread)
         giusto_destroy(record->slot);
         return number_of(status);
     }
-    *thread = (pthread_t)(out.results[1] >> 32);
-    __atomic_store_n(&giusto_ids[n], *thread, __ATOMIC_RELAXED);
+    *id = (pthread_t)(out.results[1] >> 32);
+    __atomic_store_n(&giusto_ids[n], *id, __ATOMIC_RELAXED);
     return 0;
 }
 
-/* Policy and priority of a thread that the calling one makes. */
+/* Policy and priority of a thread that the calling one makes; without attributes its own. */
 static int choose(const pthread_attr_t *attr, struct giusto_thread *made)
 {
-    if (attr != NULL && attr->is_explicit) {
+    if (attr->is_explicit) {
         made->policy = attr->policy;
         return giusto_priority_of(attr->policy, &attr->param, &made->priority);
     }
@@ -145,9 +145,9 @@ static int choose(const pthread_attr_t *attr, struct giusto_thread *made)
     return 0;
 }
 
-/* `pthread_create` of a caller that owns the records. */
-static int create(
-    pthread_t *thread, const pthread_attr_t *attr, void *(*work)(void *), void *argument)
+/* Makes a thread with this function and argument, which does not run yet. */
+static int create(const pthread_attr_t *attr, void *(*work)(void *), void *argument,
+    giusto_slot *slot, pthread_t *id)
 {
     unsigned n = vacant();
     if (n == 0)
@@ -155,31 +155,33 @@ static int create(
     struct giusto_thread *record = &records[n];
     int error = choose(attr, record);
     if (error == 0)
-        error = make(n, record, thread);
+        error = make(n, record, id);
     if (error != 0)
         return error;
     record->work = work;
     record->value = argument;
-    record->life = attr != NULL && attr->detached ? DETACHED : RUNS;
+    record->life = attr->detached ? DETACHED : RUNS;
     alive++;
-    giusto_resume(record->slot);
+    *slot = record->slot;
     return 0;
 }
 
 int pthread_create(
     pthread_t *thread, const pthread_attr_t *attr, void *(*work)(void *), void *argument)
 {
-    if (attr != NULL && !attr->initialised)
+    const pthread_attr_t none = {.initialised = 1}, chosen = attr == NULL ? none : *attr;
+    if (!chosen.initialised)
         return EINVAL;
-    /*
-     * The id is written before the thread runs, where the records are owned: a bad pointer faults
-     * here already, where they are not.
-     */
-    *thread = 0;
+    giusto_slot slot = GIUSTO_NOTHING;
+    pthread_t id = 0;
     giusto_enter_records();
-    int error = create(thread, attr, work, argument);
+    int error = create(&chosen, work, argument, &slot, &id);
     giusto_leave_records();
-    return error;
+    if (error != 0)
+        return error;
+    *thread = id;
+    giusto_resume(slot);
+    return 0;
 }
 
 void pthread_exit(void *value)

@@ -63,24 +63,23 @@ int giusto_queue_join(struct giusto_queue *queue, bool sends)
     return pthread_mutex_unlock(&queue->mutex);
 }
 
-/* Waits for a condition of a queue that is owned; it is owned as long as this returns 0. */
+/* Waits for a condition of a queue that is owned. */
 static int await(
-    struct giusto_queue *queue, pthread_cond_t *cond, struct giusto_patience patience)
+    struct giusto_queue *queue, pthread_cond_t *cond, const struct giusto_patience *patience)
 {
-    int error = EAGAIN;
-    if (!patience.none)
-        error = patience.until == NULL
-            ? pthread_cond_wait(cond, &queue->mutex)
-            : pthread_cond_timedwait(cond, &queue->mutex, patience.until);
-    if (error == 0 || error == ENOTRECOVERABLE || error == EPERM)
-        return error;
-    pthread_mutex_unlock(&queue->mutex);
-    return error == EOWNERDEAD ? ENOTRECOVERABLE : error;
+    switch (patience->how) {
+    case GIUSTO_NOT_AT_ALL:
+        return EAGAIN;
+    case GIUSTO_FOR_EVER:
+        return pthread_cond_wait(cond, &queue->mutex);
+    default:
+        return pthread_cond_timedwait(cond, &queue->mutex, &patience->until);
+    }
 }
 
 /* Waits until there are not so many messages; the queue is owned if this returns 0. */
 static int await_change(struct giusto_queue *queue, size_t count, pthread_cond_t *cond,
-    pthread_cond_t *helped, struct giusto_patience patience)
+    pthread_cond_t *helped, const struct giusto_patience *patience)
 {
     int error = enter(queue);
     if (error != 0)
@@ -88,7 +87,30 @@ static int await_change(struct giusto_queue *queue, size_t count, pthread_cond_t
     help(helped);
     while (error == 0 && queue->count == count)
         error = await(queue, cond, patience);
-    return error;
+    /* Other threads may have owned the queue between the instant and now. */
+    if (error == 0 || (error == ETIMEDOUT && queue->count != count))
+        return 0;
+    if (error != ENOTRECOVERABLE && error != EPERM)
+        pthread_mutex_unlock(&queue->mutex);
+    return error == EOWNERDEAD ? ENOTRECOVERABLE : error;
+}
+
+/* Reads the first byte of a caller's memory, the last one, and one of each page in between. */
+static void probe(const volatile unsigned char *bytes, size_t length)
+{
+    for (size_t at = 0; at < length; at += GIUSTO_PAGE)
+        (void)bytes[at];
+    if (length > 0)
+        (void)bytes[length - 1];
+}
+
+/* The same, and leaves there what there was. */
+static void probe_writing(volatile unsigned char *bytes, size_t length)
+{
+    for (size_t at = 0; at < length; at += GIUSTO_PAGE)
+        bytes[at] = bytes[at];
+    if (length > 0)
+        bytes[length - 1] = bytes[length - 1];
 }
 
 /* Bytes of a place. */
@@ -110,10 +132,11 @@ static int leave(struct giusto_queue *queue)
 }
 
 int giusto_queue_send(struct giusto_queue *queue, const void *message, size_t length,
-    unsigned priority, struct giusto_patience patience)
+    unsigned priority, const struct giusto_patience *patience)
 {
     if (length > queue->size || priority >= MQ_PRIO_MAX)
         return length > queue->size ? EMSGSIZE : EINVAL;
+    probe(message, length);
     int error = await_change(queue, queue->most, &queue->emptied, &queue->filled, patience);
     if (error != 0)
         return error;
@@ -134,10 +157,13 @@ int giusto_queue_send(struct giusto_queue *queue, const void *message, size_t le
 }
 
 int giusto_queue_receive(struct giusto_queue *queue, void *message, size_t *length,
-    unsigned *priority, struct giusto_patience patience)
+    unsigned *priority, const struct giusto_patience *patience)
 {
     if (*length < queue->size)
         return EMSGSIZE;
+    probe_writing(message, queue->size);
+    if (priority != NULL)
+        probe_writing((unsigned char *)priority, sizeof *priority);
     int error = await_change(queue, 0, &queue->filled, &queue->emptied, patience);
     if (error != 0)
         return error;

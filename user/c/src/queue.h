@@ -29,10 +29,10 @@ struct giusto_queue {
     char name[GIUSTO_MQ_NAME_MAX + 1];
 };
 
-/* How long to wait: not at all, or until an instant, or as long as it takes if that is null. */
+/* How long to wait: not at all, or as long as it takes, or until an instant. */
 struct giusto_patience {
-    bool none;
-    const struct timespec *until;
+    enum { GIUSTO_NOT_AT_ALL, GIUSTO_FOR_EVER, GIUSTO_UNTIL } how;
+    struct timespec until;
 };
 
 /* A queue for so many messages of so many bytes; null: there is no room. */
@@ -41,11 +41,14 @@ struct giusto_queue *giusto_queue_new(size_t most, size_t size);
 /* The calling thread sends, or receives, from now on. */
 int giusto_queue_join(struct giusto_queue *queue, bool sends);
 
-/* Numbers of errno.h. */
+/*
+ * Numbers of errno.h. What `message` and `priority` point to is used before the queue is owned, so
+ * that a bad pointer stops the thread there.
+ */
 int giusto_queue_send(struct giusto_queue *queue, const void *message, size_t length,
-    unsigned priority, struct giusto_patience patience);
+    unsigned priority, const struct giusto_patience *patience);
 int giusto_queue_receive(struct giusto_queue *queue, void *message, size_t *length,
-    unsigned *priority, struct giusto_patience patience);
+    unsigned *priority, const struct giusto_patience *patience);
 
 /* How many messages there are. */
 int giusto_queue_count(struct giusto_queue *queue, size_t *count);

@@ -26,7 +26,10 @@ struct giusto_thread {
     bool awaited;
 };
 
-/* Owns all records, until it is left; the record of the first thread is there. */
+/*
+ * Owns all records, until it is left; the record of the first thread is there. Callers use none of
+ * a program's pointers in between: a bad one would stop the thread while it owns the records.
+ */
 void giusto_enter_records(void);
 void giusto_leave_records(void);
 

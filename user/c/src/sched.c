@@ -59,26 +59,20 @@ static int number_of(giusto_status status)
     }
 }
 
-/* Sets what a caller that owns the records has found. */
-static int set(struct giusto_thread *thread, int policy, const struct sched_param *param)
-{
-    uint8_t priority;
-    if (thread == NULL)
-        return ESRCH;
-    int error = giusto_priority_of(policy, param, &priority);
-    if (error == 0)
-        error = number_of(giusto_set_priority(thread->slot, priority));
-    if (error == 0) {
-        thread->policy = (uint8_t)policy;
-        thread->priority = priority;
-    }
-    return error;
-}
-
 int pthread_setschedparam(pthread_t thread, int policy, const struct sched_param *param)
 {
+    uint8_t priority = 0;
+    int error = giusto_priority_of(policy, param, &priority);
     giusto_enter_records();
-    int error = set(giusto_record(thread), policy, param);
+    struct giusto_thread *changed = giusto_record(thread);
+    if (changed == NULL)
+        error = ESRCH;
+    if (error == 0)
+        error = number_of(giusto_set_priority(changed->slot, priority));
+    if (error == 0) {
+        changed->policy = (uint8_t)policy;
+        changed->priority = priority;
+    }
     giusto_leave_records();
     return error;
 }
@@ -202,14 +196,15 @@ int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *set)
 {
     if (size != sizeof *set)
         return EINVAL;
+    const cpu_set_t wanted = *set;
     bool calls = thread == pthread_self();
     giusto_enter_records();
     struct giusto_thread *moved = giusto_record(thread);
     int error = moved == NULL ? ESRCH : 0;
     uint64_t cpus[2];
     giusto_cpus(cpus);
-    if (moved != NULL && !CPU_ISSET(where(moved, calls), set))
-        error = move(moved, set->bits, cpus[0]);
+    if (moved != NULL && !CPU_ISSET(where(moved, calls), &wanted))
+        error = move(moved, wanted.bits, cpus[0]);
     giusto_leave_records();
     return error;
 }

@@ -125,7 +125,7 @@ static void add_right(struct text *text, unsigned kind, unsigned right)
     unsigned bit = (unsigned)__builtin_ctz(right);
     if (bit >= 3)
         add(text, "%s", common[bit - 3]);
-    else if (kind == GIUSTO_KIND_ENDPOINT)
+    else if (kind == GIUSTO_KIND_ENDPOINT || kind == GIUSTO_KIND_TRAIN)
         add(text, "%s", endpoint[bit]);
     else if (kind == GIUSTO_KIND_NOTIFICATION)
         add(text, "%s", bit == 0 ? "signal" : "receive");

@@ -3,13 +3,20 @@
 use crate::Slot;
 use crate::arch::{self, word};
 use crate::noted;
-use crate::system::done;
+use crate::system::{done, results};
 use abi::call::{Call, MAP_RIGHTS_SHIFT};
 use abi::{Error, Rights};
 
 /// Creates a memory object of zeroed pages.
 pub fn create(slot: Slot, pages: u64) -> Result<(), Error> {
     done(Call::MemoryCreate, [slot.word(), pages])
+}
+
+/// Where memory lies: its physical address, and its bytes from there. For what a device is to read
+/// and write by itself.
+pub fn address(memory: Slot) -> Result<(u64, u64), Error> {
+    let outcome = results(Call::MemoryAddress, [memory.word()])?;
+    Ok((outcome.badge, outcome.info.0))
 }
 
 /// What to map, and where.

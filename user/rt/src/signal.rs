@@ -33,6 +33,11 @@ pub fn set_timer(timer: Slot, instant: u64) -> Result<(), Error> {
     done(Call::TimerSet, [timer.word(), instant])
 }
 
+/// Lets an interrupt come to a CPU from now on, which the caller's domain may use.
+pub fn route(interrupt: Slot, cpu: u64) -> Result<(), Error> {
+    done(Call::InterruptRoute, [interrupt.word(), cpu])
+}
+
 /// Lets an interrupt that was delivered come again.
 pub fn acknowledge(interrupt: Slot) -> Result<(), Error> {
     done(Call::InterruptAck, [interrupt.word()])

@@ -77,7 +77,8 @@ pub fn set(slot: Slot, registers: Registers) -> Result<(u64, u64), Error> {
 pub(crate) const START_WORDS: u64 = 4;
 
 /// Makes further thread `n` of the environment run a function, with the environment and an
-/// argument. The thread ends when the function returns. Its stack must not be in use.
+/// argument. When the function returns, the thread sleeps for ever: it ends when it is destroyed.
+/// Its stack must not be in use.
 pub fn start(
     env: &Env,
     n: usize,

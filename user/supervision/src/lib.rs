@@ -62,7 +62,7 @@ pub struct Child {
     pub name: Name,
     /// How it is.
     pub state: State,
-    /// How often it was made again, also because another one failed or a client asked.
+    /// How often it was restarted, also because another one failed or a client asked.
     pub restarts: u32,
 }
 

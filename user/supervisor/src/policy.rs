@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!             made                    fails, at most so often within the window
-//! Waiting -----------> Up  -------------------------------------> Up (made again)
+//! Waiting -----------> Up  -------------------------------------> Up (restarted)
 //!    ^                 | \ \-- its program ends ----> Ended
 //!    |   a dependency  |  \--- fails too often -----> GivenUp
 //!    +--- goes down ---+   \-- a client stops it ---> Stopped
@@ -30,7 +30,7 @@ pub struct Rule {
 /// What is to be done about a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// These are to be made again.
+    /// These are to be restarted.
     Restart(Set),
     /// It stays down.
     GiveUp,

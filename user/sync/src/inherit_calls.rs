@@ -7,6 +7,9 @@ use rt::{Error, Wait, Words};
 /// Calls of clients to servers, all threads of one domain: a question, and its answer. While
 /// clients wait, each server has the highest of their priorities, as the helper of each
 /// client's condition for its answer. Questions are served in the order in which they were asked.
+///
+/// If a thread ends while it changes the words, the next thread that uses them is told, and so are
+/// all that wait: until then they wait.
 pub struct InheritCalls<Q, A> {
     mutex: InheritMutex,
     words: Words,
@@ -120,14 +123,17 @@ impl<Q: Value, A: Value> InheritCalls<Q, A> {
         changes: &InheritCondition,
         so: impl Fn(&Words) -> bool,
     ) -> Result<(), Error> {
-        while so(guard) {
-            // What is cancelled is a wait, not a call.
-            match changes.wait_within(guard, Wait::NEVER) {
-                Ok(()) | Err(Error::Cancelled) => self.is_whole(guard)?,
-                failed => return failed,
+        // What is cancelled is a wait, not a call.
+        let ended = loop {
+            match changes.wait_while(guard, Wait::NEVER, &so) {
+                Err(Error::Cancelled) => {}
+                ended => break ended,
             }
+        };
+        if ended == Err(Error::WrongState) {
+            self.is_whole(guard)?;
         }
-        Ok(())
+        ended
     }
 
     /// The condition that a question is there.

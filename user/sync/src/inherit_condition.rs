@@ -115,7 +115,7 @@ impl InheritCondition {
     }
 
     /// Gives up the mutex, waits for a wake-up, and owns the mutex again. It may come back without
-    /// one, so callers look again.
+    /// one, or behind an owner that has [ended](InheritGuard::owner_died), so callers look again.
     ///
     /// # Errors
     ///
@@ -155,7 +155,9 @@ impl InheritCondition {
     /// # Errors
     ///
     /// As for [`InheritCondition::wait_within`]; but if `so` does not hold any more when a limit
-    /// ends the wait, that is no error.
+    /// ends the wait, that is no error. [`Error::WrongState`] also if the mutex is owned again, but
+    /// behind an owner that has ended, so that `so` may say anything: only then
+    /// [`InheritGuard::owner_died`] holds.
     pub fn wait_while(
         &self,
         guard: &mut InheritGuard<'_>,
@@ -164,6 +166,9 @@ impl InheritCondition {
     ) -> Result<(), Error> {
         while so(guard) {
             match self.wait_within(guard, wait) {
+                Ok(()) | Err(Error::Timeout | Error::Cancelled) if guard.owner_died() => {
+                    return Err(Error::WrongState);
+                }
                 Err(Error::Timeout | Error::Cancelled) if !so(guard) => return Ok(()),
                 ended => ended?,
             }

@@ -9,7 +9,8 @@ use rt::{Error, Wait, Words};
 /// append, and one that waits for room to those that take.
 ///
 /// If a thread that was woken ends before it owns the queue, the next thread that appends or takes
-/// wakes another one.
+/// wakes another one. If one ends while it changes the queue, the next thread that uses it, or
+/// whose limit passes, is told, and so are all that wait: until then they wait.
 pub struct InheritQueue<T> {
     mutex: InheritMutex,
     filled: InheritCondition,
@@ -101,18 +102,11 @@ impl<T: Value> InheritQueue<T> {
     ) -> Result<InheritGuard<'_>, Error> {
         let mut guard = self.enter(me)?;
         let so = |words: &Words| words.get(LENGTH) == length as u64;
-        while so(&guard) {
-            let ended = changes.wait_within(&mut guard, wait);
-            // The queue is owned again, perhaps behind an owner that has ended.
-            if let Ok(()) | Err(Error::Timeout | Error::Cancelled) = ended {
-                self.is_whole(&guard)?;
-                if !so(&guard) {
-                    break;
-                }
-            }
-            ended?;
+        let ended = changes.wait_while(&mut guard, wait, so);
+        if ended == Err(Error::WrongState) {
+            self.is_whole(&guard)?;
         }
-        Ok(guard)
+        ended.map(|()| guard)
     }
 
     /// The words of a place, counted from the first one.

@@ -6,6 +6,7 @@ mod chains;
 mod confinement;
 mod console;
 mod destruction;
+mod devices;
 mod domains;
 mod donation;
 mod extremes;

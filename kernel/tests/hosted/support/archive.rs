@@ -2,7 +2,7 @@
 
 use abi::Rights;
 use abi::boot::{
-    HEADER_WORDS, MAGIC, NO_OWNER, NONE, Record, WORD_BYTES, WORD_CHAINS, WORD_CPUS,
+    Cache, HEADER_WORDS, MAGIC, NO_OWNER, NONE, Record, WORD_BYTES, WORD_CHAINS, WORD_CPUS,
     WORD_LAZY_DEQUEUES, WORD_MAGIC, WORD_RECORDS, WORD_SLICE, WORD_TICK, name_words,
 };
 use abi::object::Resource;
@@ -95,7 +95,7 @@ impl Archive {
 
     /// An interrupt.
     pub fn interrupt(&mut self, irq: u64, notification: u64, badge: u64) -> u64 {
-        self.object(Record::Interrupt, &[NO_OWNER, irq, notification, badge])
+        self.object(Record::Interrupt, &[NO_OWNER, irq, notification, badge, 0])
     }
 
     /// A timer.
@@ -106,6 +106,11 @@ impl Archive {
     /// A memory object of zeroes.
     pub fn memory(&mut self, pages: u64) -> u64 {
         self.object(Record::Memory, &[NO_OWNER, pages, 0, 0, 0])
+    }
+
+    /// Device memory.
+    pub fn device(&mut self, at: u64, pages: u64, cache: Cache) -> u64 {
+        self.object(Record::Device, &[NO_OWNER, pages, cache as u64, at])
     }
 
     /// The root class of the CPU.

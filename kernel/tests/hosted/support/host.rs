@@ -2,13 +2,15 @@
 
 use super::context::{HostContext, HostKept};
 use super::rng::Rng;
-use super::space::HostSpace;
+use super::space::{self, HostSpace};
 use abi::PAGE;
+use abi::boot::Cache;
 use kernel::arena::Arena;
 use kernel::port::{Frame, Port};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -22,6 +24,8 @@ pub const CONSOLE: u8 = 4;
 pub const BASE: u64 = 0x100_0000;
 /// Pages of memory that the kernel does not get.
 pub const SPARE: usize = 16;
+/// Where device memory lies.
+pub const DEVICES: Range<u64> = 0xfe00_0000..0xff00_0000;
 /// Frequency of the counter.
 pub const HZ: u64 = 1_000_000_000;
 
@@ -225,6 +229,11 @@ impl Port for Host {
 
     fn set_irq(&self, irq: u8, enabled: bool) {
         self.irqs[irq as usize].enabled.set(enabled);
+    }
+
+    fn device_frame(&self, at: u64, pages: u64, cache: Cache) -> Option<u64> {
+        let fits = DEVICES.contains(&at) && pages * PAGE <= DEVICES.end - at;
+        fits.then(|| space::device_frame(at, cache))
     }
 
     fn irqs(&self) -> u8 {

@@ -497,7 +497,11 @@ impl<S: System<Port = Host>> Program<'_, S> {
                 let at = if rng.once_in(3) { 0 } else { self.now() + rng.below(1_000_000) };
                 call(Call::TimerSet, &[self.slot_of(Object::Timer), at])
             }
+            6 if rng.once_in(4) => {
+                call(Call::InterruptRoute, &[self.slot_of(Object::Interrupt), rng.below(2)])
+            }
             6 => call(Call::InterruptAck, &[self.slot_of(Object::Interrupt)]),
+            7 if rng.once_in(4) => call(Call::MemoryAddress, &[self.slot_of(Object::Memory)]),
             7 => call(Call::MemoryCreate, &[empty, rng.below(16)]),
             8..11 => self.map(empty),
             11..13 => {

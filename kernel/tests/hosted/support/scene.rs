@@ -3,8 +3,8 @@
 use super::archive::{Amounts, Archive, amounts};
 use super::board::Board;
 use super::context::Regs;
-use super::host::Host;
-use abi::boot::{CONSOLE, NONE, SYSTEM};
+use super::host::{DEVICES, Host};
+use abi::boot::{CONSOLE, Cache, NONE, SYSTEM};
 use abi::call::{Call, NOTHING, Timeout, ipc, partners};
 use abi::object::Resource;
 use abi::reservation::Share;
@@ -40,6 +40,8 @@ pub const FREE: u64 = 60;
 pub const ROOT: u64 = 120;
 /// Slot of a leaf in it, above all priorities, on which no thread runs.
 pub const LEAF: u64 = 121;
+/// Slot of four pages of device memory.
+pub const DEVICE: u64 = 122;
 /// Endpoints that there are.
 pub const ENDPOINTS: u64 = 4;
 
@@ -81,7 +83,7 @@ pub fn boot_with<S: System<Port = Host>>(threads: &[(u32, u8)], quotas: &Amounts
         (Resource::Endpoints, ENDPOINTS),
         (Resource::Notifications, 2),
         (Resource::Interrupts, 1),
-        (Resource::Memories, 1),
+        (Resource::Memories, 2),
         (Resource::Timers, 1),
         (Resource::Reservations, 1),
     ]);
@@ -99,10 +101,14 @@ pub fn boot_with<S: System<Port = Host>>(threads: &[(u32, u8)], quotas: &Amounts
     let domains: Vec<u64> = (1..=count)
         .map(|domain| archive.domain(&format!("domain{domain}"), 255, SLOTS, quotas))
         .collect();
+    let device = archive.device(DEVICES.start, 4, Cache::WriteCombining);
+    let all = Rights::ALL.or(Rights::PHYSICAL);
     for domain in &domains {
         for (object, slot) in objects.iter().zip(ENDPOINT..) {
-            archive.capability(*domain, slot, *object, Rights::ALL, 0);
+            let rights = if slot == MEMORY { all } else { Rights::ALL };
+            archive.capability(*domain, slot, *object, rights, 0);
         }
+        archive.capability(*domain, DEVICE, device, all, 0);
         for (other, slot) in domains.iter().zip(DOMAIN..) {
             archive.capability(*domain, slot, *other, Rights::ALL, 0);
         }

@@ -1,5 +1,6 @@
 //! Page tables: four levels of 512 entries, in frames that the core supplies.
 
+use abi::boot::Cache;
 use abi::{PAGE, Rights};
 use kernel::port::{Mapped, Port, RemoteTlbs, Space, Taken};
 use kernel::tlb::Change;
@@ -10,6 +11,15 @@ const LEVELS: u32 = 4;
 const PRESENT: u64 = 1;
 const RIGHTS_SHIFT: u32 = 1;
 const ADDRESS: u64 = !(PAGE - 1);
+/// In the low bits of a frame: it is device memory, and with which attribute.
+const DEVICE: u64 = 1 << 4;
+const CACHE_SHIFT: u32 = 5;
+const ATTRIBUTES: u64 = DEVICE | 3 << CACHE_SHIFT;
+
+/// An address of device memory as [`HostSpace`] maps it.
+pub fn device_frame(at: u64, cache: Cache) -> u64 {
+    at | DEVICE | (cache as u64) << CACHE_SHIFT
+}
 
 /// A domain's page tables.
 pub struct HostSpace {
@@ -29,7 +39,7 @@ fn entry(port: &impl Port, table: u64, at: u64, level: u32) -> &'static AtomicU6
 pub struct Page {
     /// Its address.
     pub at: u64,
-    /// The frame behind it.
+    /// The frame behind it, with its attributes if it is device memory.
     pub frame: u64,
     /// What may be done with it.
     pub rights: u8,
@@ -70,7 +80,8 @@ fn walk(
         let at = at | (index as u64) << (12 + 9 * level);
         let below = word & ADDRESS;
         if level == 0 {
-            page(Page { at, frame: below, rights: (word >> RIGHTS_SHIFT) as u8 & 7 });
+            let frame = below | word & ATTRIBUTES;
+            page(Page { at, frame, rights: (word >> RIGHTS_SHIFT) as u8 & 7 });
         } else {
             table(below);
             walk(port, below, level - 1, at, table, page);
@@ -114,13 +125,18 @@ impl Space for HostSpace {
 
     fn frame(&self, port: &impl Port, at: u64) -> Option<u64> {
         let word = self.leaf(port, at)?.load(Relaxed);
-        (word & PRESENT != 0).then_some(word & ADDRESS)
+        (word & (PRESENT | DEVICE) == PRESENT).then_some(word & ADDRESS)
+    }
+
+    fn is_mapped(&self, port: &impl Port, at: u64) -> bool {
+        self.leaf(port, at).is_some_and(|leaf| leaf.load(Relaxed) & PRESENT != 0)
     }
 
     fn writable(&self, port: &impl Port, at: u64) -> Option<u64> {
         let word = self.leaf(port, at)?.load(Relaxed);
         let rights = Rights((word >> RIGHTS_SHIFT) as u8 & 7);
-        (word & PRESENT != 0 && rights.contains(Rights::WRITE)).then_some(word & ADDRESS)
+        let is_ram = word & (PRESENT | DEVICE) == PRESENT;
+        (is_ram && rights.contains(Rights::WRITE)).then_some(word & ADDRESS)
     }
 
     fn add_table(&self, port: &impl Port, at: u64, new: u64) {
@@ -150,7 +166,7 @@ impl Space for HostSpace {
         let leaf = self.leaf(port, at).expect("protects what is mapped");
         let word = leaf.load(Relaxed);
         assert!(word & PRESENT != 0, "protects what is mapped");
-        leaf.store(leaf_word(word & ADDRESS, rights), Relaxed);
+        leaf.store(leaf_word(word & (ADDRESS | ATTRIBUTES), rights), Relaxed);
     }
 
     fn unmap(&self, port: &impl Port, at: u64, _change: Change) {

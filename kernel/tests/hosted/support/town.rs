@@ -3,11 +3,11 @@
 
 use super::archive::{Amounts, Archive, amounts};
 use super::board::Board;
-use super::host::Host;
-use abi::Rights;
-use abi::boot::{CONSOLE, NONE, SYSTEM};
+use super::host::{DEVICES, Host};
+use abi::boot::{CONSOLE, Cache, NONE, SYSTEM};
 use abi::object::Resource;
 use abi::reservation::{Policy, Share};
+use abi::{PAGE, Rights};
 use kernel::sched::Scheduler;
 use kernel::system::System;
 
@@ -37,6 +37,8 @@ pub const SYSTEM_SLOT: u64 = 11;
 pub const THREAD: u64 = 12;
 /// The first slot of domains: in the first domain all of them, elsewhere the domain itself.
 pub const DOMAIN: u64 = 16;
+/// Slot of two pages of device memory, except in the supervisor's domain.
+pub const DEVICE: u64 = 18;
 /// The first of three slots of reservations, where there are some: a root, a class, a leaf.
 pub const RESERVATION: u64 = 21;
 /// The first slot that is free.
@@ -101,7 +103,7 @@ fn common() -> Amounts {
         (Resource::Endpoints, ENDPOINTS),
         (Resource::Notifications, 2),
         (Resource::Interrupts, u64::from(DOMAINS)),
-        (Resource::Memories, u64::from(DOMAINS)),
+        (Resource::Memories, 2 * u64::from(DOMAINS)),
         (Resource::Timers, u64::from(DOMAINS)),
     ])
 }
@@ -222,6 +224,8 @@ fn shared(archive: &mut Archive, domain: u32, own: u64, endpoints: &[u64], notif
         archive.capability(own, INTERRUPT, interrupt, Rights::CONTROL, 0);
         let memory = archive.memory(4);
         archive.capability(own, MEMORY, memory, rights, 0);
+        let device = archive.device(DEVICES.start + number * PAGE, 2, Cache::Uncached);
+        archive.capability(own, DEVICE, device, rights.or(Rights::PHYSICAL), 0);
     }
 }
 

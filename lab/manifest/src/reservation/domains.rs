@@ -73,9 +73,11 @@ fn leaf(values: &Values, word: &Word, places: &[Place]) -> Result<usize, Problem
     if places[index].policy.is_none() {
         return Ok(index);
     }
-    let message = format!("{} is a class, and threads run on leaves", quote(word.get_ref()));
-    let help =
-        format!("write `reservation = {{ in = {:?}, ... }}`, or name a leaf", word.get_ref());
+    let message = format!("{} is a class, on which no thread runs", quote(word.get_ref()));
+    let help = format!(
+        "write `reservation = {{ in = {:?}, ... }}`, or name a reservation in it",
+        word.get_ref()
+    );
     Err(values.problem(word, message, help))
 }
 

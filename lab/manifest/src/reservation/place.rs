@@ -110,7 +110,7 @@ fn policy(values: &Values, draft: &Draft) -> Result<Option<Policy>, Problem> {
     }
     let Some(word) = &draft.given.policy else { return Ok(None) };
     if draft.domain.is_some() {
-        let help = "make it a `[[reservation]]`, and let the domain name a leaf in it";
+        let help = "make it a `[[reservation]]`, and let the domain name a reservation in it";
         return Err(values.problem(word, "a class has reservations in it, not threads", help));
     }
     let policy = values.one_of("policy", word, &POLICIES)?;

@@ -62,8 +62,8 @@ fn one(
     let place_of = words.iter().position(|known| **known == chosen);
     let reaction = place_of.map_or(Reaction::Usual, |place| all[place]);
     if reaction == Reaction::Restart && place.policy.is_some() {
-        let message = "a class has no threads that could be made again";
-        let help = format!("write it at a leaf in {}", quote(name(draft)));
+        let message = "a class has no threads that could be restarted";
+        let help = format!("write it at a reservation in {}", quote(name(draft)));
         return Err(values.problem(word, message, help));
     }
     match &draft.given.monitor {
@@ -147,7 +147,7 @@ fn unsupervised(
                 "{} runs on it too: it is not known which one to restart",
                 quote(other.name.get_ref())
             ),
-            "give each domain a leaf of its own".to_string(),
+            "give each domain a reservation of its own".to_string(),
         )),
     }
 }

@@ -35,8 +35,8 @@ fn of_leaf(
     let node = &system.reservations[index];
     let name = quote(&node.name);
     if node.policy.is_some() {
-        let message = format!("{name} is a class, and threads run on leaves");
-        return Some(values.problem(word, message, "name a leaf in it"));
+        let message = format!("{name} is a class, on which no thread runs");
+        return Some(values.problem(word, message, "name a reservation in it"));
     }
     let cpu = domain.cpu;
     let message = format!("the task's domain runs on CPU {cpu}, and {name} is not of that CPU");

@@ -149,7 +149,7 @@ impl Decoded {
                 }
                 Record::Root => assert!(fields[0] < 64 || fields[0] == u64::from(ALL_CPUS)),
                 Record::Pools => assert!(made.is_empty(), "the pools come first"),
-                Record::Domain | Record::Notification | Record::Memory => {}
+                Record::Domain | Record::Notification | Record::Memory | Record::Device => {}
             }
             if creates(*record) {
                 made.push(*record);
@@ -288,7 +288,7 @@ impl Decoded {
             assert!(slot >= 1 && slot < tables[domain as usize][3]);
             assert!(filled.insert((domain, slot)), "slot {slot} is filled twice");
             assert!(object < objects || object == boot::CONSOLE || object == boot::SYSTEM);
-            assert!(rights != 0 && rights <= u64::from(Rights::ALL.0));
+            assert!(rights != 0 && rights <= u64::from(Rights::ALL.or(Rights::PHYSICAL).0));
             let expected = &system.domains[domain as usize].caps[slot as usize - 1];
             assert_eq!((rights, badge), (u64::from(expected.rights.0), expected.badge));
         }

@@ -26,7 +26,7 @@ pub fn notes(system: &System) -> Option<Note> {
     let first = holding().next()?;
     let names: Vec<String> = holding().map(|it| format!("`{}`", it.name)).collect();
     let text = format!(
-        "programs whose heartbeats are missing, such as `{}`, are not made again while {} runs, \
+        "programs whose heartbeats are missing, such as `{}`, are not restarted while {} runs, \
          which is as urgent as the supervisor or more and has no limit: give `[supervisor]` a \
          higher `priority`, or the other a lower one or a `budget`",
         watched.name,

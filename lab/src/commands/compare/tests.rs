@@ -1,5 +1,6 @@
 use super::*;
-use crate::cli::{Cli, Command, Lab};
+use crate::cli::{Cli, Lab};
+use crate::commands::Command;
 use clap::Parser;
 use expect_test::expect;
 

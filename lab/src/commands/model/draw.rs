@@ -24,18 +24,17 @@ fn drawn(case: &Case, symbol: &str, units: &Units) -> results::Case {
     let mut trails: Vec<Points> = asymptotes(case, units).into_iter().collect();
     for curve in &case.curves {
         let points = curve.line().into_iter();
-        let points = points.map(|(cpus, x)| (cpus as f64, units.scaled(x))).collect();
+        let points = points.map(|(cpus, x)| (cpus as f64, units.scaled(x)));
         let (predicted, run) = match curve.distribution {
             Distribution::Exponential => (Source::Exponential, Source::Simulated),
             Distribution::Deterministic => (Source::Deterministic, Source::SimulatedDeterministic),
         };
-        trails.push(Points { source: predicted, points, band: Vec::new() });
+        trails.push(Points::of(predicted, points));
         trails.push(simulated(run, &curve.simulated, units));
     }
     trails.push(simulated(Source::HandOffs, &case.hand_offs, units));
     let point = |point: &Point| (point.cpus as f64, units.scaled(point.throughput));
-    let points = case.measured.iter().map(point).collect();
-    trails.push(Points { source: Source::Measured, points, band: Vec::new() });
+    trails.push(Points::of(Source::Measured, case.measured.iter().map(point)));
     trails.retain(|trail| !trail.points.is_empty());
     // What fits beside a curve's end.
     let fitted = || case.curves.first().map(|curve| curve.model.think());
@@ -66,7 +65,7 @@ fn asymptotes(case: &Case, units: &Units) -> Option<Points> {
         (cpus, units.scaled(unhindered.min(curve.saturation)))
     };
     let across = [0.0, curve.knee, last(curve)].into_iter().filter(|cpus| *cpus <= last(curve));
-    Some(Points { source: Source::Bound, points: across.map(bound).collect(), band: Vec::new() })
+    Some(Points::of(Source::Bound, across.map(bound)))
 }
 
 /// Where they meet, if the plot reaches so far.

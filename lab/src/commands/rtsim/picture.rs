@@ -2,7 +2,7 @@
 //! distributed.
 
 use super::Ran;
-use results::{Case, Curves, Gantt, Points, Source, Track};
+use results::{Case, Curves, Gantt, Source, Track};
 use rtsim::{Run, Task, TaskSet, begin};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -144,19 +144,13 @@ pub fn cdf(ran: &Ran) -> Curves {
     let tasks = ran.set.tasks.iter().zip(&ran.jobs);
     let case = |(task, jobs): (&Task, &rtsim::Jobs)| {
         let points = distribution(jobs.responses());
-        let points = points.into_iter().map(|(at, share)| (at as f64 / unit, share)).collect();
-        let trails = vec![Points { source: Source::Traced, points, band: Vec::new() }];
-        Case { name: task.name.clone(), trails }
+        let points = points.into_iter().map(|(at, share)| (at as f64 / unit, share));
+        Case::of(&task.name, Source::Traced, points)
     };
     let measured = tasks.filter(|(_, jobs)| !jobs.responses().is_empty());
-    Curves {
-        name: "responses".to_string(),
-        title: format!("Response times of {}", ran.name),
-        across: "units of time from release to end".to_string(),
-        upwards: "share of the jobs".to_string(),
-        cases: measured.map(case).collect(),
-        marks: Vec::new(),
-    }
+    let title = format!("Response times of {}", ran.name);
+    let axes = ["units of time from release to end", "share of the jobs"];
+    Curves::of("responses", title, axes, measured.map(case).collect())
 }
 
 /// The corners of the distribution of values: a step up at each.

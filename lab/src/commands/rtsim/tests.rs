@@ -1,6 +1,7 @@
 use super::picture::distribution;
 use super::*;
-use crate::cli::{Cli, Command, Lab};
+use crate::cli::{Cli, Lab};
+use crate::commands::Command;
 use crate::machine::Twin;
 use analysis::Random;
 use clap::Parser;

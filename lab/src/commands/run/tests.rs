@@ -1,5 +1,6 @@
 use super::*;
-use crate::cli::{Cli, Command};
+use crate::cli::Cli;
+use crate::commands::Command;
 use crate::failure::Usage;
 use crate::machine::{EMULATOR, Launch, MACHINES};
 use clap::Parser;

@@ -2,7 +2,7 @@
 //! in the same places, so the laboratory works there as in a checkout.
 
 use super::manifests;
-use crate::image::{Extra, prebuilt};
+use crate::image::{Build, prebuilt};
 use crate::workspace::{self, sdk, sdk::Sdk};
 use anyhow::{Context, Result, ensure};
 use fs_err as fs;
@@ -51,7 +51,7 @@ pub struct Contents {
 }
 
 /// Writes an SDK with this laboratory and these kernels.
-pub fn write(root: &Path, laboratory: &Path, kernels: &[Option<Extra>]) -> Result<Contents> {
+pub fn write(root: &Path, laboratory: &Path, kernels: &[Build]) -> Result<Contents> {
     let packages = prebuilt::packages()?;
     for file in FILES {
         copy(root, Path::new(file))?;

@@ -4,21 +4,38 @@ mod contents;
 mod manifests;
 
 use super::{print_json, vacant};
-use crate::cli;
 use crate::failure::{Verdict, usage};
 use crate::image::{kept, prebuilt};
 use crate::scratch::Scratch;
 use crate::{output, workspace};
 use anyhow::{Context, Result};
+use clap::Args;
 use contents::Contents;
 use fs_err as fs;
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use contents::{SUMS, write};
 
+/// Examples.
+pub const EXAMPLES: &str = "\
+Examples:
+  ./giusto sdk -o ~/giusto-sdk
+  ~/giusto-sdk/giusto new plant       a system of your own, without a checkout
+  ~/giusto-sdk/giusto test plant
+
+The files are the same, byte for byte, when commit and compiler are.";
+
+/// Where to make it.
+#[derive(Debug, Args)]
+pub struct Sdk {
+    /// The folder to make.
+    #[arg(short, long, value_name = "FOLDER")]
+    pub output: PathBuf,
+}
+
 /// Makes an SDK.
-pub fn sdk(asked: &cli::Sdk, as_json: bool) -> Result<Verdict> {
+pub fn sdk(asked: &Sdk, as_json: bool) -> Result<Verdict> {
     let folder = std::path::absolute(&asked.output)?;
     vacant(&folder)?;
     if let Some(variable) = kept::variable() {
@@ -33,7 +50,7 @@ pub fn sdk(asked: &cli::Sdk, as_json: bool) -> Result<Verdict> {
     let place = place.map_err(|error| usage(format!("{}: {error}", above.display())))?;
     let made = place.path().join("sdk");
     let laboratory = prebuilt::laboratory()?;
-    let contents = write(&made, &laboratory, &prebuilt::KERNELS)?;
+    let contents = write(&made, &laboratory, &prebuilt::kernels())?;
     fs::rename(&made, &folder)?;
     show(&asked.output, &contents, as_json);
     Ok(Verdict::Held)

@@ -1,10 +1,10 @@
 //! The simulation takes the same steps as the other machines: under every kernel the sequence of
 //! switches, queue operations, messages and results of each experiment is the same. Times differ.
 
-use super::configuration::{Configuration, Watch};
+use super::configuration::Configuration;
 use super::job::Job;
 use crate::cli::Group;
-use crate::image::LOG_ROOM;
+use crate::image::{LOG_ROOM, Watch};
 use crate::machine::MACHINES;
 use anyhow::{Result, anyhow};
 

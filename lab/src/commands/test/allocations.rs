@@ -2,7 +2,7 @@
 
 use super::configuration::Configuration;
 use super::findings::Findings;
-use super::job::Job;
+use super::job::{Class, Job};
 use super::suites::{judge, passes};
 use crate::machine::{self, MACHINES};
 use crate::systems;
@@ -19,7 +19,10 @@ pub fn jobs() -> Vec<Job> {
     let several = MACHINES.into_iter().flat_map(|machine| {
         ["big", "fine"].map(|locking| {
             let one = Configuration { locking, cpus: 4, ..one(machine) };
-            one.job(one.to_string(), spread)
+            let seldom = locking == "big" && machine.emulator().is_some();
+            // No other job takes that image.
+            let class = if seldom { Class::Deep } else { Class::Usual };
+            one.job(one.to_string(), spread).class(class)
         })
     });
     alone.into_iter().chain(several).collect()

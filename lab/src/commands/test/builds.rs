@@ -1,9 +1,8 @@
 //! What jobs wait for until it is built.
 
-use crate::image::{self, Extra};
-use crate::machine::{self, Machine};
+use crate::image::{self, Build};
+use crate::machine::{self, EMULATOR, Machine};
 use anyhow::{Context, Result};
-use manifest::TREE;
 use std::fmt;
 
 /// What a job waits for before it runs; what takes longest comes first.
@@ -13,10 +12,8 @@ pub enum Builds {
     Twin,
     /// The machine that is this host.
     Native,
-    /// The programs of a machine, by its name, and a kernel that may have something extra.
-    Image(&'static str, Option<Extra>),
-    /// The same with the kernel that has a scheduling tree.
-    Tree(&'static str, Option<Extra>),
+    /// The programs of a machine, by its name, and a kernel.
+    Image(&'static str, Build),
     /// What is built for it alone, in words.
     Own(&'static str),
     /// Nothing.
@@ -28,10 +25,7 @@ impl fmt::Display for Builds {
         f.pad(&match self {
             Builds::Twin => "the machine twin".to_string(),
             Builds::Native => "the machine native".to_string(),
-            Builds::Image(_, None) => "image".to_string(),
-            Builds::Image(_, Some(extra)) => format!("image {extra:?}").to_lowercase(),
-            Builds::Tree(_, None) => "image tree".to_string(),
-            Builds::Tree(_, Some(extra)) => format!("image tree {extra:?}").to_lowercase(),
+            Builds::Image(_, build) => build.to_string(),
             Builds::Own(what) => what.to_string(),
             Builds::Nothing => "-".to_string(),
         })
@@ -44,13 +38,17 @@ impl Builds {
         !matches!(self, Builds::Own(_) | Builds::Nothing)
     }
 
-    /// What a kernel, which may have something extra, and programs boot from on a machine.
-    pub fn of(machine: &'static dyn Machine, kernel: &str, extra: Option<Extra>) -> Builds {
+    /// What boots on a machine.
+    pub fn of(machine: &dyn Machine, build: Build) -> Builds {
         match machine.emulator() {
             None => Builds::Twin,
-            Some(_) if kernel == TREE => Builds::Tree(machine.name(), extra),
-            Some(_) => Builds::Image(machine.name(), extra),
+            Some(_) => Builds::Image(machine.name(), build),
         }
+    }
+
+    /// The usual image of the emulator.
+    pub fn usual() -> Builds {
+        Builds::of(EMULATOR, Build::default())
     }
 
     /// Builds it, if it is shared.
@@ -58,16 +56,9 @@ impl Builds {
         match self {
             Builds::Twin => image::twin().map(drop),
             Builds::Native => image::build_native().map(drop),
-            Builds::Image(name, extra) => {
+            Builds::Image(name, build) => {
                 let machine = machine::find(name).context("there is no such machine")?;
-                match extra {
-                    Some(extra) => image::build_with(machine, extra).map(drop),
-                    None => image::build(machine).map(drop),
-                }
-            }
-            Builds::Tree(name, extra) => {
-                let machine = machine::find(name).context("there is no such machine")?;
-                image::build_with_tree(machine, extra).map(drop)
+                image::build(machine, build).map(drop)
             }
             Builds::Own(_) | Builds::Nothing => Ok(()),
         }

@@ -5,7 +5,7 @@ use super::findings::{Findings, built};
 use super::job::Job;
 use crate::cli::Group;
 use crate::commands::counted;
-use crate::image::{self, Extra};
+use crate::image::{self, Build, Kernels, Locking, Watch};
 use crate::machine::{self, Boot, Machine, Outcome, Sampling, Simulation};
 use crate::systems;
 use anyhow::{Result, ensure};
@@ -18,21 +18,6 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// As often as the port admits.
 const OFTEN: Sampling = Sampling { period: 10_000, seed: 3 };
-
-/// What the kernel tells about itself while it runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Watch {
-    /// Nothing.
-    Nothing,
-    /// A trace.
-    Trace,
-    /// Statistics.
-    Statistics,
-    /// Samples of where its time goes.
-    Samples,
-    /// Its primitive steps.
-    Log,
-}
 
 /// Arguments of programs, by name.
 pub type Args = &'static [(&'static str, &'static str)];
@@ -78,6 +63,7 @@ impl fmt::Display for Configuration {
             Watch::Nothing => "",
             Watch::Trace => ", traced",
             Watch::Statistics => ", counted",
+            Watch::Both => ", traced and counted",
             Watch::Samples => ", sampled",
             Watch::Log => ", logged",
         })?;
@@ -109,28 +95,28 @@ impl Configuration {
     /// Whether the kernel keeps statistics: the simulation always does, and so does what has locks
     /// and is watched, of which there is one image for all ways to watch it.
     pub fn counts(&self) -> bool {
-        let traced_beside = self.watch == Watch::Trace && self.locking != NO_LOCKING;
-        self.machine.emulator().is_none() || self.watch == Watch::Statistics || traced_beside
+        let is_counted = matches!(self.build().watch, Watch::Statistics | Watch::Both);
+        self.machine.emulator().is_none() || is_counted
     }
 
-    /// What the image needs that it boots from.
-    pub fn extra(&self) -> Option<Extra> {
-        match self.watch {
-            Watch::Trace | Watch::Statistics if self.locking != NO_LOCKING => {
-                Some(Extra::watched(self.locking))
-            }
-            Watch::Nothing if self.decisions > 0 => Some(Extra::chaos(self.locking)),
-            Watch::Nothing => Extra::of_locking(self.locking),
-            Watch::Trace => Some(Extra::traced(self.locking)),
-            Watch::Statistics => Some(Extra::counted(self.locking)),
-            Watch::Samples => Some(Extra::Profile),
-            Watch::Log => Some(Extra::Log),
+    /// How the image is built that it boots from.
+    pub fn build(&self) -> Build {
+        let is_locked = self.locking != NO_LOCKING;
+        Build {
+            kernels: Kernels::with(self.kernel),
+            locking: Locking::named(self.locking),
+            watch: match self.watch {
+                Watch::Trace | Watch::Statistics if is_locked => Watch::Both,
+                watch => watch,
+            },
+            chance: self.decisions > 0,
+            ..Build::default()
         }
     }
 
     /// What it boots from.
     pub fn builds(&self) -> Builds {
-        Builds::of(self.machine, self.kernel, self.extra())
+        Builds::of(self.machine, self.build())
     }
 
     /// A job of this name that does something with it.
@@ -158,7 +144,7 @@ impl Configuration {
 
     /// Builds what a system needs that is to run so, and boots it.
     pub fn boot<T>(&self, system: &System, boot: impl FnOnce(Boot) -> Result<T>) -> Result<T> {
-        let images = built(image::build_system(self.machine, system, self.extra()))?;
+        let images = built(image::build_system(self.machine, system, self.build()))?;
         let usual = Boot::new(self.machine, &images, system)
             .board(self.board)
             .kernel(self.kernel)

@@ -5,7 +5,7 @@ use super::findings::nothing_of;
 use super::job::Job;
 use crate::cli::Group;
 use crate::experiment::{self, Asked, Session};
-use crate::image::Extra;
+use crate::image::Watch;
 use crate::machine::{MACHINES, Machine};
 use anyhow::{Context, Result};
 use results::Samples;
@@ -58,7 +58,7 @@ pub fn jobs() -> Vec<Job> {
     let [usual, .., simulation] = MACHINES;
     let name = format!("{} counts as {} does under {COMPARED}", simulation.name(), usual.name());
     let job = Job::new(Group::Target, name, |_| agree());
-    vec![job.builds(Builds::Image(usual.name(), Some(Extra::Statistics))).seconds(20.0)]
+    vec![job.builds(Builds::of(usual, Watch::Statistics.into())).seconds(20.0)]
 }
 
 /// Counters of the first and the last machine.

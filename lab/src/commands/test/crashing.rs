@@ -4,6 +4,7 @@ use super::builds::Builds;
 use super::job::Job;
 use super::{giusto, process};
 use crate::cli::Group;
+use crate::image::Build;
 use crate::machine::{MACHINES, Machine};
 use crate::scratch::Scratch;
 use crate::workspace;
@@ -55,10 +56,7 @@ const LOGGED: [&str; 8] = [
 /// On each machine, with a run that ends and with one that is ended.
 pub fn jobs() -> Vec<Job> {
     let on = |machine: &'static dyn Machine| {
-        let builds = match machine.emulator() {
-            Some(_) => Builds::Image(machine.name(), None),
-            None => Builds::Twin,
-        };
+        let builds = Builds::of(machine, Build::default());
         let job = |name: &str, check: fn(&str) -> Result<()>| {
             let name = format!("{name}, on {}", machine.name());
             Job::new(Group::Target, name, move |_| check(machine.name())).builds(builds)

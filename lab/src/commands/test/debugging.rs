@@ -5,9 +5,10 @@ use super::findings::built;
 use super::job::Job;
 use super::{giusto, process};
 use crate::cli::Group;
+use crate::image::{self, Build};
 use crate::machine::{EMULATOR, MACHINES, Machine};
 use crate::scratch::Scratch;
-use crate::{gdb, image, systems, workspace};
+use crate::{gdb, systems, workspace};
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
 use std::process::Command;
@@ -31,7 +32,7 @@ pub fn jobs() -> Vec<Job> {
 }
 
 fn job(name: &str, machine: &dyn Machine, check: fn() -> Result<()>) -> Job {
-    let builds = Builds::Image(machine.name(), None);
+    let builds = Builds::of(machine, Build::default());
     let name = format!("{name}, on {}", machine.name());
     Job::new(Group::Target, name, move |_| check()).builds(builds)
 }
@@ -130,7 +131,8 @@ impl Ended {
 fn session(system: &str, commands: &[&str]) -> Result<Ended> {
     // What it takes to build the programs is not of the session.
     let loaded = systems::load(system)?;
-    built(image::build_debugged(EMULATOR, &loaded, image::extra_for(&loaded)))?;
+    let build = Build { debugged: true, ..Build::of(&loaded) };
+    built(image::build_system(EMULATOR, &loaded, build))?;
     let mut said = None;
     let mut run = giusto()?;
     run.args(["run", system, "--gdb", "--icount", "--timeout", "60"]);

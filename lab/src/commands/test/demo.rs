@@ -6,7 +6,7 @@ use super::findings::built;
 use super::job::{Class, Job};
 use super::{giusto, process};
 use crate::cli::Group;
-use crate::image::{self, Extra};
+use crate::image::{self, Build, Kernels, Watch};
 use crate::machine::EMULATOR;
 use crate::{experiment, workspace};
 use anyhow::{Context, Result, bail, ensure};
@@ -37,15 +37,16 @@ const TIMED: &str = "TIMEFORMAT='%U %S'; time \"$0\" demo";
 pub fn jobs() -> Vec<Job> {
     let job = |name: &str, work: fn() -> Result<()>| {
         let job = Job::new(Group::Demo, name, move |_| work()).seconds(45.0);
-        job.builds(Builds::Image(EMULATOR.name(), None))
+        job.builds(Builds::usual())
     };
     vec![job("demo", shown), job("demo --json", told).class(Class::Deep)]
 }
 
 fn shown() -> Result<()> {
-    built(image::build(EMULATOR))?;
-    built(image::build_with(EMULATOR, Extra::Trace))?;
-    built(image::build_alone(EMULATOR, KERNELS[0]))?;
+    built(image::build(EMULATOR, Build::default()))?;
+    built(image::build(EMULATOR, Watch::Trace.into()))?;
+    let least = Build { kernels: Kernels::Least(KERNELS[0]), ..Build::default() };
+    built(image::build_kernel(EMULATOR, least))?;
     let began = SystemTime::now();
     let mut demo = Command::new("bash");
     let ended = process::run_apart(demo.args(["-c", TIMED]).arg(workspace::program()?), LIMIT)?;

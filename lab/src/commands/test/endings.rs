@@ -89,6 +89,7 @@ fn on(machine: &'static dyn Machine) -> Vec<Job> {
     ];
     jobs.push(job("a guest in which all wait is ended with what each waits for", plain, stuck));
     jobs.push(job("so is one of several CPUs", plain, stuck_apart));
+    jobs.push(job("one whose only program has panicked ends at once", plain, stuck_by_a_panic));
     jobs.push(job("at a timeout each thread is told", plain, hang_with_waits));
     if machine.emulator().is_some() {
         let unknown = Configuration { kernel: "nosuch", ..plain };
@@ -233,11 +234,21 @@ fn expect(code: Option<i32>, said: &str, status: i32, text: &str) -> Result<()> 
 
 /// Runs a system that never ends; it must end with status 1 and a text.
 fn hanging(one: &Configuration, system: &str, options: &[&str], text: &str) -> Result<()> {
+    ended(one, system, options, (1, text))
+}
+
+/// Runs a system that never ends; it must end with a status and a text.
+fn ended(
+    one: &Configuration,
+    system: &str,
+    options: &[&str],
+    (status, text): (i32, &str),
+) -> Result<()> {
     let folder = Scratch::new()?;
     let path = folder.path().join("hanging.toml");
     std::fs::write(&path, system)?;
     let path = path.to_str().context("the temporary directory's name is not text")?;
-    says(&[&["run", path, "--machine", one.machine.name()], options].concat(), 1, text)
+    says(&[&["run", path, "--machine", one.machine.name()], options].concat(), status, text)
 }
 
 fn hang(one: &Configuration) -> Result<()> {
@@ -260,6 +271,27 @@ fn stuck(one: &Configuration) -> Result<()> {
 fn stuck_apart(one: &Configuration) -> Result<()> {
     let text = format!("thread 2 of echo {WAITS}\nthread 3 of {FOREVER}\nerror: {STUCK}\n");
     hanging(one, &format!("{HANGING}{ENDED}"), &["--timeout", "50", "--cpus", "2"], &text)
+}
+
+/// A system whose only program panics, and may not end the run.
+const PANICKING: &str = r#"
+[system]
+name = "panicking"
+
+[[domain]]
+name = "judge"
+program = "crash"
+priority = 100
+args = { how = "panic" }
+"#;
+
+/// The thread has stopped: on each number of CPUs that is the end.
+fn stuck_by_a_panic(one: &Configuration) -> Result<()> {
+    let text = format!("error: {STUCK}\njudge panicked: as the manifest says");
+    for cpus in ["1", "2"] {
+        ended(one, PANICKING, &["--timeout", "50", "--cpus", cpus], (4, &text))?;
+    }
+    Ok(())
 }
 
 /// Threads of a run that is ended at its timeout, of which one does nothing but compute.

@@ -6,7 +6,7 @@ use super::job::Job;
 use crate::cli::Group;
 use crate::commands::trace::names;
 use crate::experiment::{self, Asked, Session};
-use crate::image::{self, Extra};
+use crate::image::{self, Build, Locking, Watch};
 use crate::machine::{Boot, EMULATOR};
 use crate::profile::exact::{self, Event, Part, TRIALS, WAITING, What};
 use crate::systems;
@@ -25,6 +25,8 @@ const MEASURED: [(&str, &str); 2] = [("sections", "longest"), ("latency", WAKE_U
 
 /// A system in which several CPUs wait for the kernel's lock, and the first one for timers.
 const SEVERAL: &str = "cross";
+/// What its kernel tells, as in the image that other jobs take too; a trace would do.
+const SEVERAL_WATCHED: Watch = Watch::Both;
 
 /// One job, for all kernels of the usual image, one for the kernel that has another, and one for
 /// several CPUs.
@@ -38,12 +40,13 @@ pub fn jobs() -> Vec<Job> {
         };
         Job::new(Group::Target, name, work).builds(builds).seconds(10.0)
     };
-    let (machine, extra) = (EMULATOR.name(), Some(Extra::Trace));
+    let traced = Build::from(Watch::Trace);
+    let several = Build { watch: SEVERAL_WATCHED, ..Build::from(Locking::Big) };
     vec![
-        job("under all kernels of an image", Builds::Image(machine, extra), &manifest::KERNELS),
-        job("under tree", Builds::Tree(machine, extra), &[TREE]),
+        job("under all kernels of an image", Builds::of(EMULATOR, traced), &manifest::KERNELS),
+        job("under tree", Builds::of(EMULATOR, traced.with(TREE)), &[TREE]),
         Job::new(Group::Target, "exact profiles tell CPUs apart", |_| in_a_trial(apart))
-            .builds(Builds::Image(machine, Some(Extra::SeveralTraced)))
+            .builds(Builds::of(EMULATOR, several))
             .seconds(4.0),
     ]
 }
@@ -57,7 +60,7 @@ fn in_a_trial(holds: impl Fn() -> Result<()>) -> Result<()> {
 /// what is seen another time.
 fn agree(kernel: &str) -> Result<()> {
     let system = System { kernel: kernel.to_string(), ..systems::load(SYSTEM)? };
-    let parts = watched(system, kernel == TREE)?;
+    let parts = watched(system, Watch::Trace, kernel == TREE)?;
     for (part, (experiment, metric)) in parts.iter().zip(MEASURED) {
         adds_up(part)?;
         let measured = by_experiment(kernel, experiment, metric)?;
@@ -69,14 +72,14 @@ fn agree(kernel: &str) -> Result<()> {
 }
 
 /// What is seen of a system, perhaps twice.
-fn watched(mut system: System, again: bool) -> Result<Vec<Part>> {
+fn watched(mut system: System, watch: Watch, again: bool) -> Result<Vec<Part>> {
     let names = names(&system);
     let memory = system.add_trace(TRACE, Keep::First);
-    let images = image::build_for(EMULATOR, &system)?;
+    let images = image::build_system(EMULATOR, &system, Build { watch, ..Build::of(&system) })?;
     let boot = || Boot::new(EMULATOR, &images, &system).seed(1);
-    let watch = || exact::parts(&boot, (&memory, &names), Event::Instructions);
-    let (parts, _) = watch()?;
-    ensure!(!again || watch()?.0 == parts, "two runs differ");
+    let see = || exact::parts(&boot, (&memory, &names), Event::Instructions);
+    let (parts, _) = see()?;
+    ensure!(!again || see()?.0 == parts, "two runs differ");
     Ok(parts)
 }
 
@@ -97,7 +100,7 @@ fn apart() -> Result<()> {
     let sections = (0..system.cpus as u8).map(|cpu| (cpu, LongestSection));
     let mut stretches: Vec<_> = sections.chain([(0, WorstWakeUp)]).collect();
     stretches.sort_unstable();
-    let parts = watched(system, true)?;
+    let parts = watched(system, SEVERAL_WATCHED, true)?;
     let found: Vec<_> = parts.iter().map(|part| part.stretch.group()).collect();
     ensure!(found == stretches, "there are {found:?}");
     parts.iter().try_for_each(adds_up)?;

@@ -176,7 +176,7 @@ pub fn models(choice: &Choice) -> Result<Vec<Job>> {
     let title = "building the models of the locks".to_string();
     let packages = packages()?;
     let named = packages.iter().flat_map(|(package, _)| ["-p", package]);
-    let models = ["--features", "locks/loom", "--test", "loom"];
+    let models = ["--features", "locks/loom,ring/loom", "--test", "loom"];
     let jobs = programs(title, &named.chain(models).collect::<Vec<_>>())?;
     let class = |job: Job| {
         let long = LONG_MODELS.iter().any(|name| job.name.ends_with(name));

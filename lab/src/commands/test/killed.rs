@@ -4,7 +4,6 @@ use super::builds::Builds;
 use super::giusto;
 use super::job::Job;
 use crate::cli::Group;
-use crate::machine::EMULATOR;
 use crate::scratch::Scratch;
 use crate::workspace;
 use anyhow::{Context, Result, ensure};
@@ -27,7 +26,7 @@ pub fn jobs() -> Vec<Job> {
     let emulator = Job::new(Group::Target, name, |_| killed());
     let name = "what a killed session of a debugger leaves is removed by the next one";
     let debugged = Job::new(Group::Target, name, |_| session());
-    [emulator, debugged].map(|job| job.builds(Builds::Image(EMULATOR.name(), None))).into()
+    [emulator, debugged].map(|job| job.builds(Builds::usual())).into()
 }
 
 /// A command that is ended with this value.

@@ -8,9 +8,10 @@ use super::job::{Class, Job};
 use super::mutants::synchronise;
 use super::process::{self, Ended};
 use crate::cli::Group;
+use crate::image::{self, Build};
 use crate::machine::MACHINES;
 use crate::scratch::Scratch;
-use crate::{image, workspace};
+use crate::workspace;
 use anyhow::{Context, Result, ensure};
 use fs_err as fs;
 use object::{Object, ObjectSegment};
@@ -25,12 +26,12 @@ pub fn jobs() -> Vec<Job> {
     let emulators = MACHINES.into_iter().filter(|machine| machine.emulator().is_some());
     let images = emulators.map(|machine| {
         let work = move |findings: &mut Findings| {
-            let built = image::build(machine)?;
+            let built = image::build(machine, Build::default())?;
             let own = workspace::program()?.to_path_buf();
             judge(findings, built.programs.into_values().chain([built.kernel, own]))
         };
         let name = format!("images of {} name no checkout", machine.name());
-        Job::new(Group::Target, name, work).builds(Builds::Image(machine.name(), None))
+        Job::new(Group::Target, name, work).builds(Builds::of(machine, Build::default()))
     });
     let hosted = |builds: Builds, path: fn() -> Result<PathBuf>| {
         let name = format!("{builds} names no checkout");

@@ -13,15 +13,20 @@ use crate::machine::EMULATOR;
 use crate::scratch::Scratch;
 use anyhow::Result;
 
-/// The program, and its sources.
-const PROGRAM: &str = "posix.elf";
-const SOURCES: [&str; 5] =
-    ["posix.c", "posix_threads.c", "posix_policies.c", "posix_clocks.c", "posix_queues.c"];
-/// The systems, each with the file of its manifest.
-const SYSTEMS: [(&str, &str); 2] = [("c-posix", "posix.toml"), ("c-posix-fifo", "posix-fifo.toml")];
-
-/// CPUs of both.
-const CPUS: u32 = 2;
+/// The programs, each with its sources.
+const PROGRAMS: [(&str, &[&str]); 2] = [
+    (
+        "posix.elf",
+        &["posix.c", "posix_threads.c", "posix_policies.c", "posix_clocks.c", "posix_queues.c"],
+    ),
+    ("pointers.elf", &["pointers.c"]),
+];
+/// The systems, each with the file of its manifest, and CPUs.
+const SYSTEMS: [(&str, &str, u32); 3] = [
+    ("c-posix", "posix.toml", 2),
+    ("c-posix-fifo", "posix-fifo.toml", 2),
+    ("c-pointers", "pointers.toml", 1),
+];
 
 /// A job for each compiler.
 pub fn jobs() -> Vec<Job> {
@@ -29,7 +34,7 @@ pub fn jobs() -> Vec<Job> {
         let job = Job::new(Group::Target, format!("POSIX in C, by {name}"), move |findings| {
             runs(name, findings)
         });
-        job.builds(Builds::Image(EMULATOR.name(), None)).seconds(4.0)
+        job.builds(Builds::usual()).seconds(4.0)
     };
     COMPILERS.map(of).into()
 }
@@ -37,13 +42,15 @@ pub fn jobs() -> Vec<Job> {
 fn runs(name: &'static str, findings: &mut Findings) -> Result<()> {
     let compiler = Compiler::find(name)?;
     let place = Scratch::new()?;
-    let mut compile = compiler.command();
-    compile.args(STRICT).args(["-g", "-O2"]).args(compiler.compile_flags()?);
-    compile.args(SOURCES.map(c::path)).args(compiler.link_flags()?);
-    c::done(compile.arg("-o").arg(place.path().join(PROGRAM)))?;
-    for (system, manifest) in SYSTEMS {
+    for (program, sources) in PROGRAMS {
+        let mut compile = compiler.command();
+        compile.args(STRICT).args(["-g", "-O2"]).args(compiler.compile_flags()?);
+        compile.args(sources.iter().map(|source| c::path(source))).args(compiler.link_flags()?);
+        c::done(compile.arg("-o").arg(place.path().join(program)))?;
+    }
+    for (system, manifest, cpus) in SYSTEMS {
         let (_, _, outcome) = c::run(place.path(), manifest, EMULATOR, None)?;
-        let one = Configuration { cpus: CPUS, ..Configuration::plain(EMULATOR, system) };
+        let one = Configuration { cpus, ..Configuration::plain(EMULATOR, system) };
         suites::judge(findings, &one, &outcome);
     }
     Ok(())

@@ -5,7 +5,7 @@ use super::builds::Builds;
 use super::job::Job;
 use crate::cli::Group;
 use crate::experiment::{self, Asked, Emulated, Session};
-use crate::image::Extra;
+use crate::image::Watch;
 use crate::machine::{EMULATOR, Sampling};
 use anyhow::{Context, Result, bail};
 
@@ -25,7 +25,7 @@ pub fn jobs() -> Vec<Job> {
     let job = |kernel: &'static str| {
         let name = format!("samples agree with counted instructions under {kernel}");
         let work = move |_: &mut _| agrees(&Emulated::new(Asked::seed(1)), kernel);
-        let builds = Builds::Image(EMULATOR.name(), Some(Extra::Profile));
+        let builds = Builds::of(EMULATOR, Watch::Samples.into());
         Job::new(Group::Target, name, work).builds(builds).seconds(10.0)
     };
     KERNELS.map(job).into()

@@ -8,11 +8,13 @@ use super::mutants::synchronise;
 use super::process::{self, Ended};
 use crate::cli::Group;
 use crate::commands::sdk;
+use crate::image::Build;
 use crate::machine::EMULATOR;
 use crate::scratch::Scratch;
 use crate::workspace;
 use anyhow::{Context, Result, ensure};
 use fs_err as fs;
+use manifest::TREE;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -41,7 +43,7 @@ const IN_RUST: [(&str, &str); 7] = [
 pub fn jobs() -> Vec<Job> {
     let small = |_: &mut Findings| small();
     let small = Job::new(Group::Target, "programs in C by an SDK, without a checkout", small)
-        .builds(Builds::Tree(EMULATOR.name(), None))
+        .builds(Builds::of(EMULATOR, Build::default().with(TREE)))
         .seconds(10.0);
     let whole = Job::new(Group::Search, "an SDK, made twice, used without a checkout", whole)
         .class(Class::Deep)
@@ -123,7 +125,7 @@ impl User {
 /// The checks of programs in C and of refusals, which compile no Rust.
 fn small() -> Result<()> {
     let user = User::new(LIMIT)?;
-    sdk::write(&user.sdk(), workspace::program()?, &[None])?;
+    sdk::write(&user.sdk(), workspace::program()?, &[Build::default()])?;
     // The laboratory of a checkout names that to debuggers.
     names_no(&user.sdk(), workspace::root(), Some("bin"))?;
     user.begins()?;

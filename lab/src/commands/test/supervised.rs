@@ -163,7 +163,7 @@ fn starved(machine: &'static dyn Machine, option: &'static str) -> Job {
         let folder = Scratch::new()?;
         let path = folder.path().join("starved.toml");
         let path = path.to_str().context("the temporary directory's name is not text")?;
-        for (until, event) in [(", until = 75", "restarted"), ("", "not made again")] {
+        for (until, event) in [(", until = 75", "restarted"), ("", "not restarted")] {
             let curfew = CURFEW.replace("after = 60", "after = 100");
             let system = STARVED.replace("UNTIL", until) + &curfew;
             fs_err::write(path, system)?;
@@ -253,7 +253,7 @@ fn data(one: Configuration) -> Job {
         let (manifest, crated) = (folder.join("system.toml"), format!("{COUNTER_SYSTEM}{CURFEW}"));
         fs_err::write(&manifest, &crated)?;
         fs_err::write(folder.join("server/src/lib.rs"), COUNTER)?;
-        begins_anew(path)?;
+        is_initialised_again(path)?;
         let system = systems::load(path)?;
         let images = built(image::build_for(MACHINES[0], &system))?;
         let counter = &system.children().first().context("a supervised domain")?.program;
@@ -262,14 +262,14 @@ fn data(one: Configuration) -> Job {
         let prebuilt = crated.replace("{ crate = \"server\" }", "{ elf = \"counter.elf\" }");
         fs_err::write(&manifest, prebuilt)?;
         fs_err::remove_dir_all(folder.join("server"))?;
-        begins_anew(path)
+        is_initialised_again(path)
     };
-    let name = format!("{SYSTEM} on qemu-x86_64: writable data begin anew");
+    let name = format!("{SYSTEM} on qemu-x86_64: writable data are initialised again");
     Job::new(Group::Target, name, work).class(Class::Deep).builds(one.builds())
 }
 
-/// Runs the system of [`COUNTER`]: made again three times, then given up.
-fn begins_anew(path: &str) -> Result<()> {
+/// Runs the system of [`COUNTER`]: restarted three times, then given up.
+fn is_initialised_again(path: &str) -> Result<()> {
     let ran = process::run_apart(giusto()?.args(["run", path, "--icount"]), LIMIT)?;
     let begun = ran.output.lines().filter(|line| *line == "29400 0").count();
     ensure!(begun == 4, "it began {begun} times as it should:\n{}{}", ran.output, ran.errors);

@@ -1,10 +1,11 @@
 //! Kernels with trace points: systems run as without, the trace is whole, repeatable and readable
 //! also after a crash, and what it loses is counted.
 
-use super::configuration::{Args, Configuration, Watch};
+use super::configuration::{Args, Configuration};
 use super::endings::HANGING;
 use super::job::{Class, Job};
 use crate::cli::Group;
+use crate::image::Watch;
 use crate::machine::{self, Exit, MACHINES};
 use crate::systems;
 use abi::call::Call;

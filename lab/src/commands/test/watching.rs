@@ -4,6 +4,7 @@ use super::builds::Builds;
 use super::job::Job;
 use super::{giusto, process};
 use crate::cli::Group;
+use crate::image::Build;
 use crate::machine::{MACHINES, Machine};
 use crate::scratch::Scratch;
 use anyhow::{Context, Result, ensure};
@@ -74,7 +75,7 @@ fn job(name: &str, machine: &dyn Machine, builds: Builds, check: fn() -> Result<
 }
 
 fn tree(machine: &dyn Machine) -> Job {
-    let builds = Builds::Tree(machine.name(), None);
+    let builds = Builds::of(machine, Build::default().with(TREE));
     job("a running system with reservations is shown and changed", machine, builds, || {
         let running = Running::start(&["mixed-criticality", "--arg", "jobs=1000000"])?;
         let before = running.json(&["ps"])?;
@@ -124,7 +125,7 @@ fn tree(machine: &dyn Machine) -> Job {
 }
 
 fn windows(machine: &dyn Machine) -> Job {
-    let builds = Builds::Tree(machine.name(), None);
+    let builds = Builds::of(machine, Build::default().with(TREE));
     job("windows of a running system are shown and changed", machine, builds, || {
         let folder = Scratch::new()?;
         let manifest = folder.path().join("halves.toml");
@@ -158,7 +159,7 @@ fn windows(machine: &dyn Machine) -> Job {
 }
 
 fn priorities(machine: &dyn Machine) -> Job {
-    let builds = Builds::Image(machine.name(), None);
+    let builds = Builds::of(machine, Build::default());
     job("a running system of priorities is shown and changed", machine, builds, || {
         let folder = Scratch::new()?;
         let manifest = folder.path().join("spin.toml");

@@ -2,7 +2,7 @@
 
 use crate::machine::word_at;
 use anyhow::{Context, Result, ensure};
-use results::{Case, Curves, Points, Source};
+use results::{Case, Curves, Source};
 
 /// Words of a record, and where they are in it.
 const RECORD: usize = 8;
@@ -81,17 +81,10 @@ pub fn curves(name: &str, title: &str, begun: &[Begun], changes: &[Change]) -> C
             points.extend(points.last().map(|before: &(f64, f64)| (at, before.1)));
             points.push((at, percent(budget)));
         }
-        let trail = Points { source: Source::Set, points, band: Vec::new() };
-        Case { name: begun.name.clone(), trails: vec![trail] }
+        Case::of(&begun.name, Source::Set, points)
     };
-    Curves {
-        name: name.to_string(),
-        title: title.to_string(),
-        across: "seconds".to_string(),
-        upwards: "% of the CPU".to_string(),
-        cases: begun.iter().enumerate().map(of).collect(),
-        marks: Vec::new(),
-    }
+    let cases = begun.iter().enumerate().map(of).collect();
+    Curves::of(name, title, ["seconds", "% of the CPU"], cases)
 }
 
 #[cfg(test)]

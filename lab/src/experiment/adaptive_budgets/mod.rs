@@ -68,6 +68,7 @@ pub static EXPERIMENT: Experiment = Experiment {
          are of one run of 5 s under the kernel with a trace, whose own cost they contain.",
     ],
     claims: claims::claims,
+    deep: true,
     ..Experiment::USUAL
 };
 

@@ -1,32 +1,24 @@
 //! What scheduling takes, and adaptation of that (S2B-E03), by the kernel's trace.
 
 use super::{ADAPTATION, BUDGETS, CALLS, EXPERIMENT, REPORTING, SCHEDULING, measure};
+use crate::experiment::traced::{ROOM, Traced, traced};
 use crate::experiment::{Measured, Setup};
-use crate::image::Extra;
 use abi::call::Call;
-use abi::trace::Keep;
 use anyhow::{Context, Result, ensure};
-use trace::{Entry, Sections, Traces, cpus};
+use trace::{Entry, Sections, cpus};
 
 /// How long the run is, in milliseconds.
 const TIME: u64 = 5_000;
-/// Bytes of its trace: two million records.
-const ROOM: u64 = 32 << 20;
 /// Parts of a whole.
 const MILLION: u64 = 1_000_000;
 
 /// Adds what a run with adaptation takes, in millionths of its time.
 pub fn measure(setup: &Setup, kernel: &str, measured: &mut Measured) -> Result<()> {
-    let mut memory = String::new();
     let budgets = BUDGETS[2];
-    let outcome = setup.boot_with(Some(Extra::Trace), EXPERIMENT.name, kernel, &mut |system| {
-        measure::set_up(system, budgets, (TIME, setup.asked.seed), None);
-        memory = system.add_trace(ROOM, Keep::First);
-    })?;
-    let bytes = outcome.memories.get(&memory).context("the run left no trace")?;
-    let traces = Traces::decode(bytes)?;
-    let lost = traces.lost();
-    ensure!(lost == 0, "{lost} events did not fit into the trace");
+    let Traced { outcome, traces, .. } =
+        traced(setup, EXPERIMENT.name, kernel, ROOM, &mut |system| {
+            measure::set_up(system, budgets, (TIME, setup.asked.seed), None);
+        })?;
     let cpu = *cpus(&traces).first().context("the trace has no CPU")?;
     let trace = traces.each.first().context("the trace has no CPU")?;
     let sections = Sections::of(trace).whole;

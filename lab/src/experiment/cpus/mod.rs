@@ -10,7 +10,6 @@ pub mod shootdown;
 
 use super::Setup;
 use super::measured::recording;
-use crate::image::Extra;
 use crate::machine::Outcome;
 use crate::systems::set;
 use anyhow::Result;
@@ -40,7 +39,7 @@ fn boot(
     kernel: &str,
     change: &mut dyn FnMut(&mut System),
 ) -> Result<Outcome> {
-    setup.boot_with(Some(Extra::Big), system, kernel, &mut |system| {
+    setup.boot_changed(system, kernel, &mut |system| {
         system.cpus = setup.cpus();
         change(system);
     })

@@ -30,6 +30,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("locking", "what guards the kernel where several CPUs are in it"),
     ],
     claims,
+    deep: true,
     ..Experiment::USUAL
 };
 

@@ -8,7 +8,7 @@ use super::{
 use crate::experiment::measured::{fact, recording, spans};
 use crate::experiment::{Boots, Measured};
 use anyhow::{Context, Result};
-use results::{Case, Curves, Limit, Points, Source};
+use results::{Case, Curves, Limit, Source};
 
 /// The word of the attack's memory that counts its calls.
 const CALLS_WORD: usize = 16;
@@ -73,13 +73,6 @@ impl Of<'_> {
 
 fn limits(measured: &mut Measured, kernel: &str) -> Result<()> {
     let of = Of(measured, kernel);
-    let limit = |name: String, value, bound, unit: &str| Limit {
-        name,
-        value,
-        bound,
-        least: false,
-        unit: unit.to_string(),
-    };
     let mut limits = Vec::new();
     for metric in OPERATIONS {
         for (name, cases) in ["waiters", "futexes"].into_iter().zip(alike()) {
@@ -89,7 +82,7 @@ fn limits(measured: &mut Measured, kernel: &str) -> Result<()> {
                 figures.iter().copied().reduce(better).unwrap_or(f64::NAN)
             });
             let name = format!("{metric}: the most over the least, by {name}");
-            limits.push(limit(name, most / least, SAME, "times"));
+            limits.push(Limit::most(name, most / least, SAME, "times"));
         }
         if metric == TIMEOUT {
             continue;
@@ -105,17 +98,22 @@ fn limits(measured: &mut Measured, kernel: &str) -> Result<()> {
         let ratios = [("a median", medians, SAME), ("the longest", longest[0] / longest[1], WORST)];
         for (what, ratio, bound) in ratios {
             let name = format!("{metric}: {what} beside an attack by that without");
-            limits.push(limit(name, ratio, bound, "times"));
+            limits.push(Limit::most(name, ratio, bound, "times"));
         }
     }
     for metric in FREE {
         let value = of.median(metric, &case(1, 1))?;
-        limits.push(limit(format!("{metric} of a free mutex"), value, MOST_FREE, "instructions"));
+        limits.push(Limit::most(
+            format!("{metric} of a free mutex"),
+            value,
+            MOST_FREE,
+            "instructions",
+        ));
     }
     let [first, .., last] = LINKS;
     let grown = of.median(BOOST, &row(last))? - of.median(BOOST, &row(first))?;
     let value = grown / (last - first) as f64;
-    limits.push(limit("a link of a row".to_string(), value, MOST_OF_A_LINK, "instructions"));
+    limits.push(Limit::most("a link of a row".to_string(), value, MOST_OF_A_LINK, "instructions"));
     measured.limits = limits;
     Ok(())
 }
@@ -129,16 +127,9 @@ fn curves(measured: &Measured, kernel: &str, waiters: bool) -> Curves {
             let case = if waiters { case(many, 1) } else { case(1, many) };
             Some((many as f64, Of(measured, kernel).median(metric, &case).ok()?))
         };
-        let points = steps.iter().copied().filter_map(at).collect();
-        let trail = Points { source: Source::Simulated, points, band: Vec::new() };
-        Case { name: metric.to_string(), trails: vec![trail] }
+        Case::of(metric, Source::Simulated, steps.iter().copied().filter_map(at))
     };
-    Curves {
-        name: format!("futex-cost-{kernel}-{across}"),
-        title: format!("Calls on futexes under {kernel}, by {across}"),
-        across: across.to_string(),
-        upwards: "instructions".to_string(),
-        cases: OPERATIONS.map(of).to_vec(),
-        marks: Vec::new(),
-    }
+    let title = format!("Calls on futexes under {kernel}, by {across}");
+    let name = format!("futex-cost-{kernel}-{across}");
+    Curves::of(name, title, [across, "instructions"], OPERATIONS.map(of).to_vec())
 }

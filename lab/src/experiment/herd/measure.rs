@@ -49,13 +49,8 @@ fn longest(measured: &Measured, kernel: &str) -> Limit {
     let rows = measured.samples.rows();
     let worst = rows.iter().filter(|row| row.metric == WORST);
     let worst = worst.map(|row| row.summary.median.as_f64()).fold(0.0, f64::max);
-    Limit {
-        name: format!("{kernel} on several CPUs: the longest delay"),
-        value: worst,
-        bound: MOST_LATE,
-        least: false,
-        unit: "modelled instructions".to_string(),
-    }
+    let name = format!("{kernel} on several CPUs: the longest delay");
+    Limit::most(name, worst, MOST_LATE, "modelled instructions")
 }
 
 fn herd(setup: &Setup, kernel: &str, cpus: u32) -> Result<Measured> {

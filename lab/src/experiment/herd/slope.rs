@@ -5,7 +5,7 @@ use super::{
 };
 use crate::experiment::Measured;
 use crate::experiment::claim::Line;
-use results::{Case, Curves, Points, Source};
+use results::{Case, Curves, Source};
 
 /// The unit of slopes.
 const UNIT: &str = "instructions for 1,000 threads";
@@ -47,20 +47,15 @@ pub fn add(measured: &mut Measured, kernel: &str, threads: &[u64]) {
                     measured.samples.push(kernel, slopes, &scene, vec![it]);
                 });
                 if metric == WORST && !points.is_empty() {
-                    let trail = Points { source: Source::Simulated, points, band: Vec::new() };
-                    cases.push(Case { name: attack.to_string(), trails: vec![trail] });
+                    cases.push(Case::of(attack, Source::Simulated, points));
                 }
             }
         }
         if !cases.is_empty() {
-            measured.curves.push(Curves {
-                name: format!("herd-{kernel}-{event}"),
-                title: format!("{kernel}: worst delay from {event} to thread"),
-                across: "hostile threads".to_string(),
-                upwards: "instructions".to_string(),
-                cases,
-                marks: Vec::new(),
-            });
+            let title = format!("{kernel}: worst delay from {event} to thread");
+            let (name, axes) =
+                (format!("herd-{kernel}-{event}"), ["hostile threads", "instructions"]);
+            measured.curves.push(Curves::of(name, title, axes, cases));
         }
     }
     for (_, metric) in SLOPES {

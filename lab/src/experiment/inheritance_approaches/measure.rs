@@ -5,7 +5,7 @@ use crate::experiment::{Boots, Emulated, Measured, Simulated};
 use crate::machine::{Outcome, word_at};
 use crate::systems::set;
 use anyhow::{Context, Result, ensure};
-use results::{Case, Curves, Points, Source};
+use results::{Case, Curves, Source};
 
 /// How long a run is on each machine, and a window, usually.
 const SIMULATED: u64 = 60 * SECOND;
@@ -49,17 +49,15 @@ fn measure(setup: &impl Boots, kernel: &str, usual: u64) -> Result<Measured> {
             trails.push(trail(player, window, &done));
             push(PROGRESS, done);
         }
-        measured.curves.push(Curves {
-            name: format!("{}-{word}-{}us", EXPERIMENT.name, held / 1_000),
-            title: format!(
-                "Progress of the players, `inheritance = \"{word}\"`, mutexes held for {} us",
-                held / 1_000
+        let us = held / 1_000;
+        measured.curves.push(Curves::of(
+            format!("{}-{word}-{us}us", EXPERIMENT.name),
+            format!(
+                "Progress of the players, `inheritance = \"{word}\"`, mutexes held for {us} us"
             ),
-            across: "seconds".to_string(),
-            upwards: "pieces of 0.1 ms".to_string(),
-            cases: trails,
-            marks: Vec::new(),
-        });
+            ["seconds", "pieces of 0.1 ms"],
+            trails,
+        ));
     }
     for (metric, unit) in
         [(PROGRESS, "pieces"), (MEAN, "thousandths of a piece"), (VARIANCE, "millionths")]
@@ -94,7 +92,6 @@ pub fn spread(counts: &[u64]) -> (u64, u64) {
 /// Progress over time, as the paper's Figures 3 and 4 have it.
 fn trail(player: &str, window: u64, done: &[u64]) -> Case {
     let second = |index: usize| ((FIRST + index + 1) as u64 * window) as f64 / SECOND as f64;
-    let points = done.iter().enumerate().map(|(at, count)| (second(at), *count as f64)).collect();
-    let trail = Points { source: Source::Measured, points, band: Vec::new() };
-    Case { name: player.to_string(), trails: vec![trail] }
+    let points = done.iter().enumerate().map(|(at, count)| (second(at), *count as f64));
+    Case::of(player, Source::Measured, points)
 }

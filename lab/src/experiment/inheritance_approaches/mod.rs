@@ -40,6 +40,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         "The variance is that of progress by its mean, the first ten windows left out.",
     ],
     claims: claims::claims,
+    deep: true,
     ..Experiment::USUAL
 };
 

@@ -4,7 +4,7 @@ use crate::experiment::measured::{fact, recording, spans};
 use crate::experiment::{Boots, Measured};
 use anyhow::Result;
 use manifest::{System, TREE};
-use results::{Case, Curves, Fact, Limit, Points, Source};
+use results::{Case, Curves, Fact, Limit, Source};
 
 /// The metric of the recording.
 const CHAIN: u16 = 1;
@@ -88,8 +88,7 @@ impl Of<'_> {
                 let points = self.points(LATENCY, form, load)?;
                 let name = |what: &str| format!("{} {form} beside {load}, {what}", self.kernel);
                 let mut limit = |what: &str, value, bound, unit: &str| {
-                    let (name, unit, least) = (name(what), unit.to_string(), false);
-                    limits.push(Limit { name, value, bound, least, unit });
+                    limits.push(Limit::most(name(what), value, bound, unit));
                 };
                 if *load != LOADS[0] {
                     let worst = self.points(WORST, form, load)?;
@@ -117,18 +116,15 @@ impl Of<'_> {
     fn curves(&self) -> Curves {
         let of = |form: &str, load: &str| {
             let points = self.points(LATENCY, form, load).unwrap_or_default();
-            let trail = Points { source: Source::Measured, points, band: Vec::new() };
-            Case { name: format!("{form}, {load}"), trails: vec![trail] }
+            Case::of(format!("{form}, {load}"), Source::Measured, points)
         };
         let loads = loads(self.kernel).iter();
-        Curves {
-            name: format!("{}-{}", EXPERIMENT.name, self.kernel),
-            title: format!("A chain of domains by its length, under {}", self.kernel),
-            across: "domains".to_string(),
-            upwards: "instructions".to_string(),
-            cases: loads.flat_map(|load| FORMS.map(|form| of(form, load))).collect(),
-            marks: Vec::new(),
-        }
+        Curves::of(
+            format!("{}-{}", EXPERIMENT.name, self.kernel),
+            format!("A chain of domains by its length, under {}", self.kernel),
+            ["domains", "instructions"],
+            loads.flat_map(|load| FORMS.map(|form| of(form, load))).collect(),
+        )
     }
 }
 

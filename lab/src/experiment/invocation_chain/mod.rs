@@ -35,6 +35,7 @@ pub static EXPERIMENT: Experiment = Experiment {
          longer chain of calls goes on at the servers' own priority. Each call there walks along \
          its callers, so that such a chain has no line; it is drawn, and has no limits.",
     ],
+    deep: true,
     ..Experiment::USUAL
 };
 

@@ -1,11 +1,10 @@
 //! The cause of the first wake-up that is later than a threshold: the program that takes it
 //! stops the trace there, and the trace says what the CPU did instead.
 
-use crate::commands::trace::names;
 use crate::experiment::Setup;
-use crate::image::Extra;
+use crate::experiment::traced::traced_to_any_end;
 use abi::trace::{Event, Keep};
-use anyhow::{Context, Result};
+use anyhow::{Result, bail};
 use manifest::System;
 use trace::{Blame, Names, Sample, Trace};
 
@@ -44,22 +43,21 @@ pub fn first_late_of(
     threshold: u64,
     change: &mut dyn FnMut(&mut System),
 ) -> Result<Option<Late>> {
-    let mut memory = String::new();
-    let mut called = Names::default();
-    let outcome = setup.boot_with(Some(Extra::Trace), experiment, kernel, &mut |system| {
-        change(system);
-        let sampler = system.domains.iter_mut().find(|domain| domain.program == experiment);
-        if let Some(domain) = sampler {
-            domain.args.push(("blame".to_string(), threshold.to_string()));
-        }
-        memory = system.add_trace(TRACE, Keep::Last);
-        called = names(system);
-    })?;
-    let bytes = outcome.memories.get(&memory).context("the run left no trace")?;
-    let trace = Trace::decode(bytes)?;
+    let traced =
+        traced_to_any_end(setup, experiment, kernel, (TRACE, Keep::Last), &mut |system| {
+            change(system);
+            let sampler = system.domains.iter_mut().find(|domain| domain.program == experiment);
+            if let Some(domain) = sampler {
+                domain.args.push(("blame".to_string(), threshold.to_string()));
+            }
+        })?;
+    if let Some(failure) = traced.outcome.failure() {
+        bail!("system `{experiment}` under kernel `{kernel}`: {failure}");
+    }
+    let (trace, names) = (traced.traces.all, traced.names);
     let Some(sample) = last_late(&trace) else { return Ok(None) };
-    let blame = trace::blame(&trace, &called, &sample);
-    Ok(Some(Late { blame, trace, names: called }))
+    let blame = trace::blame(&trace, &names, &sample);
+    Ok(Some(Late { blame, trace, names }))
 }
 
 /// The wake-up that the program remarked before it stopped the trace: its remark says by how much

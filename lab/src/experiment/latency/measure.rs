@@ -3,7 +3,7 @@
 
 use super::{CASES, MOST, SWEEP, tails};
 use crate::experiment::measured::{fact, recording};
-use crate::experiment::user_system::{ROOM, traced};
+use crate::experiment::traced::{ROOM, Traced, traced};
 use crate::experiment::{Boots, Measured, Setup};
 use crate::systems::set;
 use abi::results::Tag;
@@ -53,7 +53,8 @@ pub fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
 /// The wake-ups of each domain of a user's system, by its trace.
 pub fn of_user_system(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
-    let (traces, names) = traced(setup, setup.user_system()?, kernel, ROOM, &mut |_| {})?;
+    let Traced { traces, names, .. } =
+        traced(setup, setup.user_system()?, kernel, ROOM, &mut |_| {})?;
     let mut domains: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
     for wake_up in trace::wakeups(&traces) {
         domains.entry(wake_up.domain).or_default().push(wake_up.latency());

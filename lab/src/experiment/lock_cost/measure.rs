@@ -59,12 +59,10 @@ pub fn tell_of_transactions(measured: &mut Measured, usable: bool) {
 pub fn add(measured: &mut Measured, [kernel, locking]: [&str; 2], added: f64, base: f64) {
     measured.facts.push(added_fact([kernel, locking], added));
     let limit = LIMITS.iter().find(|(name, _)| *name == locking);
-    measured.limits.extend(limit.map(|(name, bound)| Limit {
-        name: format!("{kernel}: added by {name} to a message"),
-        value: (added / base * 100.0).round(),
-        bound: *bound,
-        least: false,
-        unit: "% of one without locks".to_string(),
+    measured.limits.extend(limit.map(|(name, bound)| {
+        let percent = (added / base * 100.0).round();
+        let name = format!("{kernel}: added by {name} to a message");
+        Limit::most(name, percent, *bound, "% of one without locks")
     }));
 }
 

@@ -121,17 +121,13 @@ pub fn thinks(measured: &mut Measured, label: &str, shown: &[(Origin, &Scene)], 
         }
         Case { name: format!("think {think}"), trails }
     };
-    measured.curves.push(Curves {
-        name: labelled(&format!("throughput-{MODELLED}"), label),
-        title: titled(
-            &format!("Messages a second under locking {MODELLED}, by mean think time in ticks"),
-            label,
-        ),
-        across: "CPUs".to_string(),
-        upwards: UPWARDS.to_string(),
-        cases: first.thinks(MODELLED).into_iter().rev().filter(|t| *t > 0).map(case).collect(),
-        marks: Vec::new(),
-    });
+    let title = format!("Messages a second under locking {MODELLED}, by mean think time in ticks");
+    measured.curves.push(Curves::of(
+        labelled(&format!("throughput-{MODELLED}"), label),
+        titled(&title, label),
+        ["CPUs", UPWARDS],
+        first.thinks(MODELLED).into_iter().rev().filter(|t| *t > 0).map(case).collect(),
+    ));
 }
 
 /// Throughput at one think time, a case for each locking that several CPUs can have.
@@ -142,19 +138,13 @@ fn by_locking(label: &str, scene: &Scene, think: u64, source: Source) -> Option<
         (own.len() > 1).then(|| Case { name: locking.to_string(), trails })
     };
     let cases: Vec<Case> = scene.lockings().into_iter().filter_map(of).collect();
-    (!cases.is_empty()).then(|| Curves {
-        name: labelled(&format!("throughput-think-{think}"), label),
-        title: titled(&format!("Messages a second at think time {think}, by locking"), label),
-        across: "CPUs".to_string(),
-        upwards: UPWARDS.to_string(),
-        cases,
-        marks: Vec::new(),
-    })
+    let name = labelled(&format!("throughput-think-{think}"), label);
+    let title = titled(&format!("Messages a second at think time {think}, by locking"), label);
+    (!cases.is_empty()).then(|| Curves::of(name, title, ["CPUs", UPWARDS], cases))
 }
 
 fn points(source: Source, of: impl Iterator<Item = (usize, f64)>) -> Points {
-    let points = of.map(|(cpus, x)| (cpus as f64, x / 1e6)).collect();
-    Points { source, points, band: Vec::new() }
+    Points::of(source, of.map(|(cpus, x)| (cpus as f64, x / 1e6)))
 }
 
 #[cfg(test)]

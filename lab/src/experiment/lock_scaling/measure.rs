@@ -81,13 +81,9 @@ fn limits(scene: &Scene) -> Vec<Limit> {
     let limit = |(locking, bound): &(&str, f64)| {
         let share = scene.throughput(locking, COMPARED, 2)?
             / (2.0 * scene.throughput(locking, COMPARED, 1)?);
-        Some(Limit {
-            name: format!("{locking} on 2 CPUs, think {COMPARED}"),
-            value: (share * 1000.0).round() / 1000.0,
-            bound: *bound,
-            least: true,
-            unit: "of perfect scaling".to_string(),
-        })
+        let name = format!("{locking} on 2 CPUs, think {COMPARED}");
+        let share = (share * 1000.0).round() / 1000.0;
+        Some(Limit::least(name, share, *bound, "of perfect scaling"))
     };
     SCALING.iter().filter_map(limit).collect()
 }

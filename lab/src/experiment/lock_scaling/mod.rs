@@ -64,6 +64,7 @@ pub static EXPERIMENT: Experiment = Experiment {
          mean.",
     ],
     claims: claims::claims,
+    deep: true,
     ..Experiment::USUAL
 };
 

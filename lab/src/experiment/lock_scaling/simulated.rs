@@ -190,12 +190,9 @@ impl Run<'_> {
         curves::lockings(measured, "", &scene, Origin::SIMULATED);
         let best = fits.iter().map(|fit| fit.r_squared).reduce(f64::max);
         let best = best.filter(|_| scene.most("big") >= in_socket);
-        measured.limits.extend(best.map(|r_squared| Limit {
-            name: "r squared of one service time within a socket".to_string(),
-            value: (r_squared * 1e5).floor() / 1e5,
-            bound: EXPLAINED,
-            least: true,
-            unit: String::new(),
+        measured.limits.extend(best.map(|r_squared| {
+            let value = (r_squared * 1e5).floor() / 1e5;
+            Limit::least("r squared of one service time within a socket", value, EXPLAINED, "")
         }));
         let paper = Scene::of(PAPER, &rows, &measured.facts);
         let fits = curves::fits(measured, "paper", &paper, &curves::BOTH);
@@ -267,13 +264,8 @@ impl Run<'_> {
 fn near(name: &str, fit: &Fit) -> Limit {
     let off = |residual: &model::Residual| (residual.relative() * 100.0).abs();
     let worst = fit.residuals.iter().map(off).fold(0.0, f64::max);
-    Limit {
-        name: format!("sections of {name} length: the model misses a point by"),
-        value: (worst * 100.0).ceil() / 100.0,
-        bound: NEAR,
-        least: false,
-        unit: "%".to_string(),
-    }
+    let name = format!("sections of {name} length: the model misses a point by");
+    Limit::most(name, (worst * 100.0).ceil() / 100.0, NEAR, "%")
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 use super::{BOUND, EXPERIMENT, LATE, SHARE, TASKS, TIMED, VARIANTS, Variant, WILD, WORST, case};
 use crate::commands::check;
-use crate::experiment::user_system::{ROOM, traced_to_any_end};
+use crate::experiment::traced::{ROOM, traced_to_any_end};
 use crate::experiment::{Boots, Measured};
 use crate::machine::Exit;
+use abi::trace::Keep;
 use anyhow::{Context, Result, bail};
 use manifest::System;
 use results::Limit;
@@ -11,10 +12,16 @@ pub fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     for variant in &VARIANTS {
         let mut system = None;
-        let traced = traced_to_any_end(setup, variant.system, kernel, ROOM, &mut |changed| {
-            calm(changed);
-            system = Some(changed.clone());
-        })?;
+        let traced = traced_to_any_end(
+            setup,
+            variant.system,
+            kernel,
+            (ROOM, Keep::First),
+            &mut |changed| {
+                calm(changed);
+                system = Some(changed.clone());
+            },
+        )?;
         let system = system.context("the system was not loaded")?;
         let (outcome, picture) = (&traced.outcome, super::picture::of(&traced, &system));
         if !matches!(outcome.exit, Exit::Done(_)) {
@@ -77,12 +84,9 @@ pub fn told(console: &str, task: &str) -> Result<Told> {
 
 /// What each way promises; and that the others show what happens without.
 pub fn limits(variant: &Variant, case: &str, told: &Told, bound: Option<u64>) -> Vec<Limit> {
-    let limit = |name: &str, value: u64, bound: u64, least, unit: &str| Limit {
-        name: format!("{name}, {case}"),
-        value: value as f64,
-        bound: bound as f64,
-        least,
-        unit: unit.to_string(),
+    let limit = |name: &str, value: u64, bound: u64, least, unit: &str| {
+        let name = format!("{name}, {case}");
+        Limit { least, ..Limit::most(name, value as f64, bound as f64, unit) }
     };
     if !variant.keeps {
         return vec![limit(LATE, told.late, 1, true, "jobs")];

@@ -28,6 +28,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         "policy=priorities is systems/mixed-priorities.toml, deadlines mixed-deadlines.toml, \
          partitions mixed-criticality.toml, curves mixed-curves.toml.",
     ],
+    deep: true,
     ..Experiment::USUAL
 };
 

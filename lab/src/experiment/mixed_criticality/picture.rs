@@ -2,7 +2,7 @@
 
 use super::measure::CHART;
 use super::{TASKS, TIMED};
-use crate::experiment::user_system::Traced;
+use crate::experiment::traced::Traced;
 use manifest::System;
 use results::{Case, Curves, Points, Source};
 use std::ops::Range;
@@ -76,27 +76,19 @@ impl Picture {
         let milliseconds = |ns: u64| ns as f64 / 1_000_000.0;
         let of = |task: &Task| {
             let point = |at: u64| (milliseconds(at), milliseconds(self.between(task.name, 0..at)));
-            let trail = |source, at: Vec<u64>| Points {
-                source,
-                points: at.into_iter().map(point).collect(),
-                band: Vec::new(),
-            };
-            let mut trails =
-                vec![trail(Source::Traced, (0..=SHOWN).step_by(STEP as usize).collect())];
-            let late: Vec<u64> = task.late.iter().copied().filter(|at| *at <= SHOWN).collect();
-            if !late.is_empty() {
-                trails.push(trail(Source::Late, late));
-            }
-            Case { name: task.name.to_string(), trails }
+            let shown = (0..=SHOWN).step_by(STEP as usize);
+            let mut case = Case::of(task.name, Source::Traced, shown.map(point));
+            let late = task.late.iter().copied().filter(|at| *at <= SHOWN);
+            let late = Points::of(Source::Late, late.map(point));
+            case.trails.extend((!late.points.is_empty()).then_some(late));
+            case
         };
-        Curves {
-            name: CHART.to_string(),
-            title: format!("CPU time while a guest runs wild from 100 to 600 ms: {title}"),
-            across: "ms since boot".to_string(),
-            upwards: "ms of CPU time".to_string(),
-            cases: self.0.iter().map(of).collect(),
-            marks: Vec::new(),
-        }
+        Curves::of(
+            CHART,
+            format!("CPU time while a guest runs wild from 100 to 600 ms: {title}"),
+            ["ms since boot", "ms of CPU time"],
+            self.0.iter().map(of).collect(),
+        )
     }
 }
 

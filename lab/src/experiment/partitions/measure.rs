@@ -9,7 +9,7 @@ use crate::machine::Outcome;
 use crate::systems::set;
 use anyhow::{Context, Result};
 use manifest::{System, spell_duration};
-use results::{Case, Curves, Limit, Points, Source};
+use results::{Case, Curves, Limit, Source};
 
 /// The frame of the manifest, and from when on frames are recorded, in nanoseconds.
 const WRITTEN: u64 = 10_000_000;
@@ -160,8 +160,8 @@ fn idle_used(console: &str) -> Result<u64> {
 /// the task waits for that, and a thread may be moved there.
 fn limits(background: f64, worst: &dyn Fn(&str) -> Result<f64>) -> Result<Vec<Limit>> {
     let limit = |via: &str, bound, least| -> Result<Limit> {
-        let (name, unit) = (format!("{EVENT_WORST}, {via}"), "instructions".to_string());
-        Ok(Limit { name, value: worst(via)?, bound, least, unit })
+        let name = format!("{EVENT_WORST}, {via}");
+        Ok(Limit { least, ..Limit::most(name, worst(via)?, bound, "instructions") })
     };
     Ok(vec![
         limit("equal", 2.0 * background, false)?,
@@ -173,30 +173,20 @@ fn limits(background: f64, worst: &dyn Fn(&str) -> Result<f64>) -> Result<Vec<Li
 /// In a partition an event may wait for the next window, a part of the frame: that the background
 /// does not go by the frame is not for want of such events.
 pub fn waits_for_window(frame: u64, worst: f64) -> Limit {
-    Limit {
-        name: format!("{EVENT_WORST}, {}", event_case("partition", frame)),
-        value: worst,
-        bound: frame as f64 / 4.0,
-        least: true,
-        unit: "instructions".to_string(),
-    }
+    let name = format!("{EVENT_WORST}, {}", event_case("partition", frame));
+    Limit::least(name, worst, frame as f64 / 4.0, "instructions")
 }
 
 /// How late events are handled, by the length of the frame.
 fn curves(frames: &[u64], worst: &dyn Fn(&str, u64) -> Option<f64>) -> Curves {
     let of = |(via, _): (&str, &str)| {
         let at = |frame: &u64| Some((*frame as f64 / 1_000_000.0, worst(via, *frame)? / 1_000.0));
-        let points = frames.iter().filter_map(at).collect();
-        let trail = Points { source: Source::Measured, points, band: Vec::new() };
-        Case { name: via.to_string(), trails: vec![trail] }
+        Case::of(via, Source::Measured, frames.iter().filter_map(at))
     };
-    Curves {
-        name: "event-latency".to_string(),
-        title: "Longest time from an event to its handler, by the partition that it is in"
-            .to_string(),
-        across: "major frame in ms".to_string(),
-        upwards: "thousands of instructions".to_string(),
-        cases: VIAS[..IN_EACH].iter().copied().map(of).collect(),
-        marks: Vec::new(),
-    }
+    Curves::of(
+        "event-latency",
+        "Longest time from an event to its handler, by the partition that it is in",
+        ["major frame in ms", "thousands of instructions"],
+        VIAS[..IN_EACH].iter().copied().map(of).collect(),
+    )
 }

@@ -38,6 +38,7 @@ pub static EXPERIMENT: Experiment = Experiment {
          beside that of the tasks: a tie goes to the background.",
     ],
     claims: claims::claims,
+    deep: true,
     ..Experiment::USUAL
 };
 

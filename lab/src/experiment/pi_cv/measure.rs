@@ -4,10 +4,9 @@ use super::{
     client_case, server_case, task_set,
 };
 use crate::commands::rtsim::{Ran, cdf, system};
-use crate::experiment::user_system::ROOM;
+use crate::experiment::traced::ROOM;
 use crate::experiment::{Asked, Boots, Measured, Setup};
 use crate::failure::usage;
-use crate::image::Extra;
 use anyhow::{Context, Result, ensure};
 use manifest::Source;
 use results::{Curves, Summary};
@@ -74,7 +73,7 @@ fn run(setup: &Setup, kernel: &str, set: &TaskSet, pi: &str) -> Result<Ran> {
     let inheritance = if pi == PI[0] { Inheritance::Mutexes } else { Inheritance::Conditions };
     let run = Run { scheduler: Scheduler::FixedPriorities, inheritance, unit: UNIT };
     let system = system(set, run, ROOM)?;
-    let outcome = setup.attempt_made(Some(Extra::Trace), &system, kernel)?;
+    let outcome = setup.attempt(&system, kernel)?;
     Ran::read((set.clone(), run), "pi-cv".to_string(), &system, outcome)
 }
 

@@ -49,6 +49,7 @@ pub static EXPERIMENT: Experiment = Experiment {
          the kernel takes, some us for a job, is in all figures.",
     ],
     claims: claims::claims,
+    deep: true,
     ..Experiment::USUAL
 };
 

@@ -89,7 +89,7 @@ pub fn beside(phases: [u64; CLIENTS], pi: &str, came: &Came) -> (Vec<String>, Ve
     let mut apart = |what: String, [own, model]: [f64; 2], bound| {
         let value = ((own - model).abs() * 100.0).round() / 100.0;
         let name = format!("{pi}, {what}: off the model by");
-        limits.push(Limit { name, value, bound, least: false, unit: "units".to_string() });
+        limits.push(Limit::most(name, value, bound, "units"));
     };
     for (index, (client, own)) in model.clients.iter().zip(&came.clients).enumerate() {
         let (jobs, least, mean, most) = client;

@@ -1,7 +1,7 @@
 use super::{COUNT, CPUS, EXPERIMENT, LATENCY, LOADS, MEAN, POLICIES, WORST, case};
 use crate::experiment::measured::recording;
 use crate::experiment::{Boots, Emulated, Measured, Simulated};
-use crate::image::Extra;
+use crate::image::Locking;
 use crate::systems::set;
 use abi::boot::ALL_CPUS;
 use anyhow::{Context, Result};
@@ -36,10 +36,10 @@ fn measure(
         for load in LOADS.into_iter().filter(|load| tells(cpus, load)) {
             for policy in POLICIES {
                 // With one CPU too: the same kernel.
-                let big = Some(Extra::Big);
-                let outcome = setup.boot_with(big, EXPERIMENT.name, kernel, &mut |system| {
-                    lay_out(system, policy, cpus as u32, load, count);
-                })?;
+                let outcome =
+                    setup.boot_with(Locking::Big, EXPERIMENT.name, kernel, &mut |system| {
+                        lay_out(system, policy, cpus as u32, load, count);
+                    })?;
                 let mut all = Vec::new();
                 for task in 0..cpus {
                     let recording = recording(&outcome, &format!("task-{task}"), kernel)?;

@@ -33,6 +33,7 @@ pub static EXPERIMENT: Experiment = Experiment {
          execute meanwhile, and calls are on one CPU alone.",
     ],
     claims: claims::claims,
+    deep: true,
     ..Experiment::USUAL
 };
 

@@ -38,13 +38,8 @@ pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
 
 /// What sampling 64 times as often takes of a load's work, by the round trips at both periods.
 pub fn intrusion(kernel: &str, fine: u64, coarse: u64) -> Limit {
-    Limit {
-        name: format!("{kernel} {ANSWERED}, {} above {}", CASES[1], CASES[0]),
-        value: percent_above(coarse as f64, fine as f64),
-        bound: 1.0,
-        least: false,
-        unit: "%".to_string(),
-    }
+    let name = format!("{kernel} {ANSWERED}, {} above {}", CASES[1], CASES[0]);
+    Limit::most(name, percent_above(coarse as f64, fine as f64), 1.0, "%")
 }
 
 /// The shares alone, of a user's system.

@@ -55,6 +55,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         parameters: &["period"],
         notes: &[SHARES, BY_SOURCE, "`domain` is the share of a whole domain."],
     }),
+    deep: true,
     ..Experiment::USUAL
 };
 

@@ -26,9 +26,9 @@ pub static EXPERIMENT: Experiment = Experiment {
     ],
     notes: &[
         "From a reading of the counter just in front of the fault to the first one of the program \
-         that is made again: the fault's message, the end of the domain and its memory, all that \
-         is made anew, and the start code.",
-        "`a dependent`: another program depends on the one that fails and is made again with it, \
+         that is restarted: the fault's message, the end of the domain and its memory, all that \
+         is created again, and the start code.",
+        "`a dependent`: another program depends on the one that fails and is restarted with it, \
          before either runs. `256K of stack more`: 64 pages more are given back, cleared and \
          mapped.",
     ],

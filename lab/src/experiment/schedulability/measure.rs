@@ -117,13 +117,7 @@ fn refuted(totals: &Totals) -> u64 {
 
 /// What must hold: what is accepted misses nothing, and an exact test rejects nothing else.
 fn limits(totals: &Totals) -> Vec<Limit> {
-    let limit = |name: String, value: u64| Limit {
-        name,
-        value: value as f64,
-        bound: 0.0,
-        least: false,
-        unit: "sets".to_string(),
-    };
+    let limit = |name: String, value: u64| Limit::most(name, value as f64, 0.0, "sets");
     let mut limits = vec![limit("accepted, and a deadline missed".into(), refuted(totals))];
     for policy in Policy::ALL.into_iter().filter(|policy| policy.is_exact()) {
         let own = totals.iter().filter(|((other, _), _)| *other == policy);
@@ -165,7 +159,7 @@ fn curves(totals: &Totals) -> Vec<Curves> {
                 let at = |((_, point), counts): (&(Policy, Point), &Counts)| {
                     (point.utilisation as f64, 100.0 * part(counts) as f64 / counts.sets as f64)
                 };
-                Points { source, points: own.map(at).collect(), band: Vec::new() }
+                Points::of(source, own.map(at))
             };
             let trails = vec![
                 trail(Source::Analysed, |counts| counts.accepted),
@@ -174,14 +168,12 @@ fn curves(totals: &Totals) -> Vec<Curves> {
             let is_there = !trails[0].points.is_empty();
             is_there.then(|| Case { name: policy.name().to_string(), trails })
         };
-        Curves {
-            name: format!("acceptance-cpus-{cpus}-tasks-{tasks}"),
-            title: format!("Acceptance ratio, CPUs: {cpus}, tasks for each: {tasks}"),
-            across: "utilisation of what a set has, %".to_string(),
-            upwards: "% of sets".to_string(),
-            cases: Policy::ALL.into_iter().filter_map(case).collect(),
-            marks: Vec::new(),
-        }
+        Curves::of(
+            format!("acceptance-cpus-{cpus}-tasks-{tasks}"),
+            format!("Acceptance ratio, CPUs: {cpus}, tasks for each: {tasks}"),
+            ["utilisation of what a set has, %", "% of sets"],
+            Policy::ALL.into_iter().filter_map(case).collect(),
+        )
     };
     plots.into_iter().map(plot).collect()
 }

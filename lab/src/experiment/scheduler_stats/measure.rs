@@ -3,15 +3,15 @@ use super::{
     LOOK_UPS_AVOIDED, OF_EQUALS, RATES, SECOND, TRACED,
 };
 use crate::experiment::measured::{fact, pair};
-use crate::experiment::user_system::{ROOM, traced};
+use crate::experiment::traced::{ROOM, Traced, traced};
 use crate::experiment::{Boots, Emulated, Measured, Setup};
-use crate::image::Extra;
+use crate::image::Watch;
 use crate::systems;
 use abi::statistics::{Counter, LENGTHS, MAGIC, WORD_COUNTERS, WORD_LENGTHS, WORDS};
 use anyhow::{Context, Result, ensure};
 use manifest::TREE;
 use results::{Fact, Limit, Samples, Series};
-use trace::{Names, OutOfOrder, Traces};
+use trace::OutOfOrder;
 
 /// Milliseconds that a load runs before it is counted: a tick.
 const BEFORE: u64 = 10;
@@ -25,8 +25,8 @@ const PING: &str = "ping-across";
 /// On the emulator, where kernels with and without statistics differ.
 pub fn emulated(setup: &Emulated, kernel: &str) -> Result<Measured> {
     let mut measured = measure(setup, kernel)?;
-    let pair = ping(setup, None, kernel)?;
-    let counting = ping(setup, Some(Extra::Statistics), kernel)?;
+    let pair = ping(setup, Watch::Nothing, kernel)?;
+    let counting = ping(setup, Watch::Statistics, kernel)?;
     let note = format!("more for a pair of ping-pong than the {pair} without statistics");
     let more = counting.saturating_sub(pair);
     measured.facts.insert(0, fact(format!("{kernel} statistics"), more, "instructions", note));
@@ -54,15 +54,11 @@ fn limits(samples: &Samples, kernel: &str) -> Vec<Limit> {
     let accuracies = |series: &&Series| [ACCURACY, OF_EQUALS].contains(&series.metric.as_str());
     let both = |series: &Series| {
         let [least, most] = bounds(&series.metric).map(|bound| bound as f64);
-        let limit = |bound, least| Limit {
-            name: format!("{kernel} {} {}", series.metric, series.case),
-            value: series.values.first().map_or(0.0, |value| *value as f64),
-            bound,
-            least,
-            unit: "millionths".to_string(),
-        };
+        let name = format!("{kernel} {} {}", series.metric, series.case);
+        let value = series.values.first().map_or(0.0, |value| *value as f64);
+        let above = Limit::least(&name, value, least, "millionths");
         // None is above a million.
-        [Some(limit(least, true)), (most < 1e6).then(|| limit(most, false))]
+        [Some(above), (most < 1e6).then(|| Limit::most(&name, value, most, "millionths"))]
     };
     samples.series.iter().filter(accuracies).flat_map(both).flatten().collect()
 }
@@ -71,9 +67,9 @@ pub fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     let usual = if kernel == COUNTED { LONGER * SECOND } else { SECOND };
     let milliseconds = BEFORE + setup.asked.number("time", usual) / 1_000_000;
-    let pair = ping(setup, None, kernel)?;
+    let pair = ping(setup, Watch::Nothing, kernel)?;
     for load in CASES {
-        let outcome = setup.boot_with(Some(Extra::Statistics), load, kernel, &mut |system| {
+        let outcome = setup.boot_with(Watch::Statistics, load, kernel, &mut |system| {
             systems::set(system, "milliseconds", &milliseconds.to_string());
         })?;
         let totals = outcome.memories.get("totals");
@@ -82,22 +78,17 @@ pub fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
         push(&mut measured, kernel, load, counted.figures(pair / 2)?);
         measured.facts.push(counted.lengths_fact(kernel, load));
         let milliseconds = BEFORE + setup.asked.number("time", TRACED).min(TRACED) / 1_000_000;
-        let (traces, names) = traced(setup, load, kernel, ROOM, &mut |system| {
+        let traced = traced(setup, load, kernel, ROOM, &mut |system| {
             systems::set(system, "milliseconds", &milliseconds.to_string());
         })?;
-        push_accuracy(&mut measured, kernel, load, (&traces, &names));
+        push_accuracy(&mut measured, kernel, load, &traced);
     }
     Ok(measured)
 }
 
 /// Adds how accurate the choices of a run were, and what was the worst.
-fn push_accuracy(
-    measured: &mut Measured,
-    kernel: &str,
-    case: &str,
-    (traces, names): (&Traces, &Names),
-) {
-    let found = trace::accuracy(&traces.all, names);
+fn push_accuracy(measured: &mut Measured, kernel: &str, case: &str, traced: &Traced) {
+    let found = trace::accuracy(&traced.traces.all, &traced.names);
     let figures = vec![(ACCURACY, found.order()), (OF_EQUALS, found.equals())];
     push(measured, kernel, case, figures);
     if let Some(OutOfOrder { ran, ready, ns, .. }) = found.worst {
@@ -114,10 +105,10 @@ pub fn of_user_system(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     let system = setup.user_system()?;
     match traced(setup, system, kernel, ROOM, &mut |_| {}) {
-        Ok((traces, names)) => push_accuracy(&mut measured, kernel, "", (&traces, &names)),
+        Ok(traced) => push_accuracy(&mut measured, kernel, "", &traced),
         Err(error) => measured.notes.push(format!("{kernel}: no accuracy: {error:#}")),
     }
-    let outcome = setup.boot_with(Some(Extra::Statistics), system, kernel, &mut |_| {})?;
+    let outcome = setup.boot_with(Watch::Statistics, system, kernel, &mut |_| {})?;
     match outcome.memories.values().find_map(|memory| Counted::find(memory)) {
         Some(counted) => {
             push(&mut measured, kernel, "", counted.counts()?);
@@ -160,8 +151,8 @@ fn unit_of(metric: &str) -> Option<&'static str> {
 }
 
 /// What a call and its reply take in ping-pong across domains.
-fn ping(setup: &Setup, extra: Option<Extra>, kernel: &str) -> Result<u64> {
-    pair(&setup.boot_with(extra, PING, kernel, &mut |_| {})?, kernel)
+fn ping(setup: &Setup, watch: Watch, kernel: &str) -> Result<u64> {
+    pair(&setup.boot_with(watch, PING, kernel, &mut |_| {})?, kernel)
 }
 
 /// What a load left.

@@ -57,6 +57,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         parameters: &[],
         notes: &[RATES_OF, AVOIDS, JUDGED],
     }),
+    deep: true,
     ..Experiment::USUAL
 };
 

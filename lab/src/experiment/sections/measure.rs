@@ -2,7 +2,7 @@ use super::loads::{LENT, Load, OF_TREE, USUAL};
 use super::made::{FaultPath, Made};
 use super::{LENDING, LOAD, LONGEST, MEDIAN, PATH};
 use crate::experiment::parameter::SAMPLES;
-use crate::experiment::user_system::{ROOM, traced};
+use crate::experiment::traced::{ROOM, traced};
 use crate::experiment::{Emulated, Measured, Setup};
 use anyhow::{Context, Result};
 use manifest::{System, TREE};
@@ -78,7 +78,7 @@ impl Runs {
                 change(system, samples);
                 ran = Some(system.clone());
             };
-            let traces = traced(setup, system, kernel, room, change)?.0;
+            let traces = traced(setup, system, kernel, room, change)?.traces;
             let ran = ran.context("a run of no system")?;
             runs.made.count(&traces.all);
             let mut longest_here = 0;

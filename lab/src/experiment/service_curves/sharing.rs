@@ -9,7 +9,7 @@ use crate::experiment::{Boots, Experiment, Measure, Measured};
 use abi::reservation::Share;
 use anyhow::Result;
 use results::Bound::Within;
-use results::{Case, Curves, Limit, Points, Report, Source};
+use results::{Case, Curves, Limit, Report, Source};
 
 /// The experiment.
 pub static EXPERIMENT: Experiment = Experiment {
@@ -105,25 +105,16 @@ fn measure_curves(
         let point = (at.parse().unwrap_or(0.0), had as f64 / 1_000.0);
         match curves.iter_mut().find(|curve| curve.name == leaf) {
             Some(curve) => curve.trails[0].points.push(point),
-            None => curves.push(Case {
-                name: leaf.to_string(),
-                trails: vec![Points {
-                    source: Source::Measured,
-                    points: vec![(0.0, 0.0), point],
-                    band: Vec::new(),
-                }],
-            }),
+            None => curves.push(Case::of(leaf, Source::Measured, [(0.0, 0.0), point])),
         }
     }
     let (suffix, what) = if alone { ("-shares", ", as shares alone") } else { ("", "") };
-    measured.curves.push(Curves {
-        name: format!("{}{suffix}", EXPERIMENT.name),
-        title: format!("CPU time of a convex, a linear and a concave curve{what}"),
-        across: "milliseconds".to_string(),
-        upwards: "milliseconds of CPU time".to_string(),
-        cases: curves,
-        marks: Vec::new(),
-    });
+    measured.curves.push(Curves::of(
+        format!("{}{suffix}", EXPERIMENT.name),
+        format!("CPU time of a convex, a linear and a concave curve{what}"),
+        ["milliseconds", "milliseconds of CPU time"],
+        curves,
+    ));
     Ok(())
 }
 
@@ -137,13 +128,8 @@ pub fn beside_model(told: &[(Vec<&str>, u64)]) -> Option<Limit> {
     let off = told.iter().filter_map(|(words, had)| {
         Some(had.abs_diff(1_000 * modelled(words[0], words[1])?) as f64 / 1_000.0)
     });
-    Some(Limit {
-        name: "a leaf's CPU time, off the ledger's model (hfsc_sim.py)".to_string(),
-        value: off.max_by(f64::total_cmp)?,
-        bound: NEAR,
-        least: false,
-        unit: "ms".to_string(),
-    })
+    let name = "a leaf's CPU time, off the ledger's model (hfsc_sim.py)";
+    Some(Limit::most(name, off.max_by(f64::total_cmp)?, NEAR, "ms"))
 }
 
 /// The case of a leaf at an instant, with curves as shares `alone` or guaranteed as well.

@@ -3,7 +3,8 @@
 
 use crate::accounts::{Accounts, Bounds};
 use crate::experiment::Boots;
-use crate::experiment::user_system::{ROOM, traced_to_any_end};
+use crate::experiment::traced::{ROOM, traced_to_any_end};
+use abi::trace::Keep;
 use anyhow::{Context, Result, ensure};
 use manifest::System;
 use std::ops::Range;
@@ -26,7 +27,7 @@ pub struct Misattributed {
 /// Runs the system and compares both with the switches in its trace.
 pub fn measure(setup: &impl Boots, kernel: &str) -> Result<Misattributed> {
     let (mut memory, mut loaded) = (None, None);
-    let traced = traced_to_any_end(setup, SYSTEM, kernel, ROOM, &mut |system| {
+    let traced = traced_to_any_end(setup, SYSTEM, kernel, (ROOM, Keep::First), &mut |system| {
         memory = system.add_accounts();
         loaded = Some(system.clone());
     })?;

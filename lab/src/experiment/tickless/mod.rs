@@ -5,7 +5,7 @@ mod accounting;
 
 use super::claim::Ours::{Each, Same};
 use super::claim::{Setting, Spec, claim, median};
-use super::user_system::{ROOM, traced};
+use super::traced::{ROOM, traced};
 use super::{Boots, Experiment, Measure, Measured};
 use abi::trace::{Event, entry};
 use anyhow::{Result, ensure};
@@ -28,6 +28,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("charged", "mixed-criticality: tasks of 400 us and 5 ms beside two that never wait"),
     ],
     claims,
+    deep: true,
     ..Experiment::USUAL
 };
 
@@ -77,14 +78,14 @@ const CHARGES: Setting = &[
 fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     for case in CASES {
-        let (traces, _) = traced(setup, EXPERIMENT.name, kernel, ROOM, &mut |system| {
+        let traced = traced(setup, EXPERIMENT.name, kernel, ROOM, &mut |system| {
             let both = case == CASES[1];
             let others = system.domains.iter_mut().filter(|domain| both && domain.name == "other");
             for (_, value) in others.flat_map(|other| &mut other.args) {
                 *value = "0".to_string();
             }
         })?;
-        let moments = &traces.all.moments;
+        let moments = &traced.traces.all.moments;
         let end = moments.last().map_or(0, |moment| moment.ns);
         ensure!(end > SPAN.end, "the run ended after {end} ns");
         let counted = moments.iter().filter(|moment| {
@@ -108,13 +109,8 @@ fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
 
 /// Equals take turns by the timer: with two of them, what is counted is not nothing.
 fn would_show(kernel: &str, counted: u64) -> Limit {
-    Limit {
-        name: format!("{kernel} {INTERRUPTS} {}", CASES[1]),
-        value: counted as f64,
-        bound: 50.0,
-        least: true,
-        unit: "interrupts".to_string(),
-    }
+    let name = format!("{kernel} {INTERRUPTS} {}", CASES[1]);
+    Limit::least(name, counted as f64, 50.0, "interrupts")
 }
 
 fn interrupts(report: &Report, case: &str) -> Option<f64> {

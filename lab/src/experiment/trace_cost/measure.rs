@@ -1,7 +1,7 @@
 use super::CASES;
 use crate::experiment::measured::{CALL_REPLY, fact, round_trips};
 use crate::experiment::{Emulated, Measured};
-use crate::image::Extra;
+use crate::image::Watch;
 use abi::call::Call;
 use abi::trace::{Event, HEADER_WORDS, Keep, RECORD_WORDS, Record};
 use anyhow::{Context, Result, ensure};
@@ -19,8 +19,8 @@ pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
     for number in 0..CASES.len() {
         let outcome = match number {
             0 => setup.boot(SYSTEM, kernel)?,
-            1 => setup.boot_with(Some(Extra::Trace), SYSTEM, kernel, &mut |_| {})?,
-            _ => setup.boot_with(Some(Extra::Trace), SYSTEM, kernel, &mut |system| {
+            1 => setup.boot_with(Watch::Trace, SYSTEM, kernel, &mut |_| {})?,
+            _ => setup.boot_with(Watch::Trace, SYSTEM, kernel, &mut |system| {
                 name = system.add_trace(TRACE, Keep::First);
             })?,
         };

@@ -3,11 +3,11 @@
 
 use super::{COMPONENTS, EXPERIMENT, FORMS, TIMED, case};
 use crate::experiment::measured::recording;
-use crate::experiment::user_system::traced_to_any_end;
+use crate::experiment::traced::traced;
 use crate::experiment::{Measured, Setup};
 use abi::call::Call;
 use abi::results::Tag;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use results::Recording;
 use std::collections::BTreeMap;
 use trace::{Entry, Section, Sections, Trace};
@@ -22,10 +22,7 @@ const HALVES: [u16; 2] = [2, 3];
 
 /// Adds the components of the forms that are timed.
 pub fn measure(setup: &Setup, kernel: &str, measured: &mut Measured) -> Result<()> {
-    let traced = traced_to_any_end(setup, EXPERIMENT.name, kernel, ROOM, &mut |_| {})?;
-    if let Some(failure) = traced.outcome.failure() {
-        bail!("`{}` with a trace: {failure}", EXPERIMENT.name);
-    }
+    let traced = traced(setup, EXPERIMENT.name, kernel, ROOM, &mut |_| {})?;
     let recording = recording(&traced.outcome, "recording", kernel)?;
     let trace = traced.traces.each.first().context("the trace has no CPU")?;
     for (form, entries) in (0..).zip(ENTRIES) {

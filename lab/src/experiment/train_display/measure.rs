@@ -6,7 +6,7 @@ use crate::experiment::{Boots, Emulated, Measured, Simulated};
 use crate::machine::{Outcome, word_at};
 use crate::systems::set;
 use anyhow::{Context, Result, ensure};
-use results::{Case, Curves, Points, Source};
+use results::{Case, Curves, Source};
 
 /// How long a run is on each machine, usually.
 const SIMULATED: u64 = 60 * SECOND;
@@ -96,14 +96,8 @@ pub fn held_up(times: &[u64]) -> u64 {
 /// Times between a player's frames over time, as the paper's Figures 5 to 7 have them.
 fn curves(player: &str, instants: &[u64]) -> Curves {
     let point = |(at, time): (u64, u64)| (at as f64 / SECOND as f64, time as f64 / 1_000.0);
-    let points = between(instants).map(point).collect();
-    let trail = Points { source: Source::Measured, points, band: Vec::new() };
-    Curves {
-        name: format!("{}-{player}", EXPERIMENT.name),
-        title: format!("Times between frames of the player `{player}`"),
-        across: "seconds".to_string(),
-        upwards: "ms".to_string(),
-        cases: vec![Case { name: player.to_string(), trails: vec![trail] }],
-        marks: Vec::new(),
-    }
+    let case = Case::of(player, Source::Measured, between(instants).map(point));
+    let name = format!("{}-{player}", EXPERIMENT.name);
+    let title = format!("Times between frames of the player `{player}`");
+    Curves::of(name, title, ["seconds", "ms"], vec![case])
 }

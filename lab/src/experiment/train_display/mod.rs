@@ -39,6 +39,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         "Players of one's own: `./giusto run` a manifest like systems/train-display.toml.",
     ],
     claims: claims::claims,
+    deep: true,
     ..Experiment::USUAL
 };
 

@@ -5,7 +5,7 @@ use super::{
 use crate::experiment::measured::{pair, recording, spans};
 use crate::experiment::{Emulated, Measured, Setup};
 use anyhow::Result;
-use results::{Case, Curves, Limit, Points, Source};
+use results::{Case, Curves, Limit, Source};
 
 /// What a decision among 1,000 leaves in three levels of service curves takes at most.
 const MOST: u64 = 600;
@@ -45,20 +45,13 @@ fn cases() -> Vec<String> {
 
 /// What is promised of the tree.
 fn limits(measured: &mut Measured, setup: &Setup, kernel: &str) -> Result<()> {
-    let limit = |name: &str, value, bound, unit: &str| Limit {
-        name: name.to_string(),
-        value,
-        bound,
-        least: false,
-        unit: unit.to_string(),
-    };
     let deep = case(POLICIES[2], 1_000, 3);
     let decision = measured.median(kernel, DECISION, &deep)?;
     let plain = pair(&setup.boot("ping-across", PLAIN)?, PLAIN)?;
     let ratio = measured.median(kernel, PAIR, "")? / plain as f64;
     measured.limits = vec![
-        limit(&format!("{DECISION}, {deep}"), decision, MOST as f64, "instructions"),
-        limit(&format!("{PAIR} by that of {PLAIN}"), ratio, RATIO, "times"),
+        Limit::most(format!("{DECISION}, {deep}"), decision, MOST as f64, "instructions"),
+        Limit::most(format!("{PAIR} by that of {PLAIN}"), ratio, RATIO, "times"),
     ];
     // Logarithmic growth: a leaf more in its place takes steps by the height of a balanced tree.
     let steps = |nodes: u64| (nodes as f64 + 2.0).log2();
@@ -69,7 +62,8 @@ fn limits(measured: &mut Measured, setup: &Setup, kernel: &str) -> Result<()> {
             let growth = measured.median(kernel, metric, &at_many)?
                 / measured.median(kernel, metric, &at_few)?;
             let name = format!("{metric}, {policy}: {many} leaves by {few}");
-            measured.limits.push(limit(&name, growth, steps(many) / steps(few), "times"));
+            let bound = steps(many) / steps(few);
+            measured.limits.push(Limit::most(name, growth, bound, "times"));
         }
     }
     Ok(())
@@ -82,16 +76,9 @@ fn curves(measured: &Measured, kernel: &str, metric: &str) -> Curves {
             let median = measured.median(kernel, metric, &case(policy, nodes, 1)).ok()?;
             Some((nodes as f64, median))
         };
-        let points = NODES.into_iter().filter_map(at).collect();
-        let trail = Points { source: Source::Simulated, points, band: Vec::new() };
-        Case { name: policy.to_string(), trails: vec![trail] }
+        Case::of(policy, Source::Simulated, NODES.into_iter().filter_map(at))
     };
-    Curves {
-        name: format!("tree-{metric}"),
-        title: format!("{metric} in one class, by ready leaves"),
-        across: "leaves".to_string(),
-        upwards: "instructions".to_string(),
-        cases: POLICIES.map(of).to_vec(),
-        marks: Vec::new(),
-    }
+    let title = format!("{metric} in one class, by ready leaves");
+    let axes = ["leaves", "instructions"];
+    Curves::of(format!("tree-{metric}"), title, axes, POLICIES.map(of).to_vec())
 }

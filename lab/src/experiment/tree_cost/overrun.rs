@@ -40,13 +40,9 @@ pub fn measure(measured: &mut Measured, setup: &Setup, kernel: &str) -> Result<(
     }
     measured.samples.push(kernel, LATENCY_WORST, "", vec![least]);
     measured.samples.push(kernel, LATENCY, "", latency);
-    measured.limits.push(Limit {
-        name: format!("{OVERRUN_WORST}, beside {STRETCHES} times {LATENCY_WORST}"),
-        value: most as f64,
-        bound: (STRETCHES * least) as f64,
-        least: false,
-        unit: "instructions".to_string(),
-    });
+    let name = format!("{OVERRUN_WORST}, beside {STRETCHES} times {LATENCY_WORST}");
+    let bound = (STRETCHES * least) as f64;
+    measured.limits.push(Limit::most(name, most as f64, bound, "instructions"));
     Ok(())
 }
 

@@ -31,13 +31,8 @@ pub fn measure(measured: &mut Measured, setup: &Setup, kernel: &str) -> Result<(
     for (case, taken) in all {
         measured.samples.push(kernel, TAKEN, case, vec![taken]);
     }
-    measured.limits.push(Limit {
-        name: format!("{TAKEN}, beside the least budget that the kernel accepts"),
-        value: most as f64,
-        bound: LEAST_BUDGET as f64,
-        least: false,
-        unit: "instructions".to_string(),
-    });
+    let name = format!("{TAKEN}, beside the least budget that the kernel accepts");
+    measured.limits.push(Limit::most(name, most as f64, LEAST_BUDGET as f64, "instructions"));
     Ok(())
 }
 

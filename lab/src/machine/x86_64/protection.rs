@@ -218,6 +218,10 @@ impl Pools {
                     let (pages, first) = (word(at + 2)?, word(at + 5)?);
                     pools.memories.push(first..first + pages * PAGE);
                 }
+                Record::Device => {
+                    let (pages, first) = (word(at + 2)?, word(at + 4)?);
+                    pools.memories.push(first..first + pages * PAGE);
+                }
                 _ => {}
             }
             at += record.words();

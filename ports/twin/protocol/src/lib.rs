@@ -21,6 +21,9 @@ use serde::{Deserialize, Serialize};
 /// has not passed.
 pub const LOOPS: u64 = u64::from_le_bytes(*b"LOOPS\0\0\0");
 
+/// The detail of another one: machine code has written to a device, but not one register whole.
+pub const NO_REGISTER: u64 = u64::from_le_bytes(*b"REGISTER");
+
 /// What the laboratory asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Request {

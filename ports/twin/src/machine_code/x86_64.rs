@@ -1,6 +1,7 @@
 //! Registers, and how the host is entered and left.
 
 use super::WORK;
+use super::device::{Ended, Registers};
 use crate::attached::REGISTER;
 use crate::context::{Regs, Trap};
 use crate::hardware::Hardware;
@@ -16,16 +17,17 @@ use std::arch::asm;
 use std::io;
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering::Relaxed;
-use twin_protocol::LOOPS;
-
-/// The registers of a program that a signal has stopped.
-pub(super) type Registers = [greg_t; 23];
+use twin_protocol::{LOOPS, NO_REGISTER};
 
 const ARGUMENTS: [c_int; 6] = [REG_RDI, REG_RSI, REG_RDX, REG_R8, REG_R9, REG_R10];
 const WORDS: [c_int; 4] = [REG_R12, REG_R13, REG_R14, REG_R15];
 
 /// The flag by which the processor stops behind one instruction.
 pub(super) const SINGLE_STEP: greg_t = 1 << 8;
+/// The flag by which it refuses addresses that are no multiples of what is accessed there, and the
+/// exception.
+pub(super) const CHECKS_ALIGNMENT: greg_t = 1 << 18;
+const ALIGNMENT_CHECK: u64 = 17;
 /// The exception of a page that is not mapped so, and bits of its error code.
 const PAGE_FAULT: u64 = 14;
 const WRITES: u64 = 1 << 1;
@@ -58,6 +60,7 @@ pub fn watch_calls() -> io::Result<()> {
 pub fn begin(machine: &Hardware, regs: Regs, (at, stack): (u64, u64)) -> Refusal {
     let inside = Inside::enter();
     machine.open_window();
+    signals::keep_storage();
     let [w0, w1, w2, w3] = regs.words;
     let further = [w0, w1, w2, w3, stack];
     let [a0, a1, a2, a3, a4, a5] = regs.args;
@@ -85,34 +88,59 @@ pub fn stopped(signal: c_int, address: u64, registers: &mut Registers) {
     if signal == libc::SIGVTALRM && !machine.loses_patience() {
         return;
     }
-    if machine.end_step(signal == libc::SIGTRAP) {
-        registers[REG_EFL as usize] &= !SINGLE_STEP;
-        if signal == libc::SIGTRAP {
+    let trap = match machine.end_step(signal == libc::SIGTRAP) {
+        Some(Ended::Done) if signal == libc::SIGTRAP => {
+            registers[REG_EFL as usize] &= !SINGLE_STEP;
             return;
         }
-    }
-    let [number, error] = [REG_TRAPNO, REG_ERR].map(|it| registers[it as usize] as u64);
-    let trap = match signal {
-        libc::SIGSYS => None,
-        libc::SIGVTALRM => Some(fault(FaultKind::Other, LOOPS, 0)),
-        _ if number == PAGE_FAULT => {
-            let wanted = wanted(error);
-            if access_register(machine, address, wanted, registers)
-                || machine.bring(address, wanted)
-            {
-                return;
-            }
-            Some(fault(FaultKind::Memory, address, u64::from(wanted.0)))
+        Some(Ended::Again(before)) => {
+            *registers = before;
+            registers[REG_EFL as usize] |= SINGLE_STEP;
+            return;
         }
-        _ => Some(fault(kind(number), number, error)),
+        Some(Ended::Refused(before)) => {
+            *registers = before;
+            Some(fault(FaultKind::Other, NO_REGISTER, 0))
+        }
+        ended => {
+            registers[REG_EFL as usize] &= if ended.is_some() { !SINGLE_STEP } else { !0 };
+            cause(machine, signal, address, registers)
+        }
     };
+    let Some(trap) = trap else { return };
     save(machine, registers);
     match trap {
-        Some(trap) => machine.stop(trap),
-        None => call(machine),
+        Trap::Call => call(machine),
+        trap => machine.stop(trap),
     }
     load(machine, registers);
     machine.open_window();
+}
+
+/// Why a signal has stopped the program; none: it goes on.
+fn cause(
+    machine: &Hardware,
+    signal: c_int,
+    address: u64,
+    registers: &mut Registers,
+) -> Option<Trap> {
+    let [number, error] = [REG_TRAPNO, REG_ERR].map(|it| registers[it as usize] as u64);
+    match signal {
+        libc::SIGSYS => Some(Trap::Call),
+        libc::SIGVTALRM => Some(fault(FaultKind::Other, LOOPS, 0)),
+        _ if number == PAGE_FAULT => {
+            let wanted = wanted(error);
+            let goes_on = access_register(machine, address, wanted, registers)
+                || machine.bring(address, wanted);
+            (!goes_on).then(|| fault(FaultKind::Memory, address, u64::from(wanted.0)))
+        }
+        _ if number == ALIGNMENT_CHECK => {
+            // The machine does not check alignment, whatever a program sets.
+            registers[REG_EFL as usize] &= !CHECKS_ALIGNMENT;
+            None
+        }
+        _ => Some(fault(kind(number), number, error)),
+    }
 }
 
 /// An access to a device's register is the next thing that happens, or the thread goes on as it is
@@ -135,7 +163,7 @@ fn access_register(
     match machine.register_at(address, wanted) {
         Some(register) if stays => {
             let reads = wanted != Rights::WRITE || reads_first(instruction(machine));
-            let begun = machine.begin_step(register, address, wanted, reads);
+            let begun = machine.begin_step(register, (address, wanted), reads, registers);
             registers[REG_EFL as usize] |= if begun { SINGLE_STEP } else { 0 };
             begun
         }

@@ -71,6 +71,11 @@ enum giusto_call {
     GIUSTO_CALL_TIMER_SET = 27,
     /** Unmasks the interrupt in slot `a0` again after it was delivered. */
     GIUSTO_CALL_INTERRUPT_ACK = 28,
+    /**
+     * Lets the interrupt in slot `a0` come to CPU `a1` from now on, which the caller's domain may
+     * use.
+     */
+    GIUSTO_CALL_INTERRUPT_ROUTE = 29,
     /** Creates a memory object of `a1` pages in slot `a0`. */
     GIUSTO_CALL_MEMORY_CREATE = 32,
     /**
@@ -81,6 +86,11 @@ enum giusto_call {
     GIUSTO_CALL_MAP = 33,
     /** Changes the rights of the mapping in slot `a0` to `a1`. */
     GIUSTO_CALL_PROTECT = 34,
+    /**
+     * Where the memory in slot `a0` lies: its physical address (result 0), and its bytes from there
+     * (result 1).
+     */
+    GIUSTO_CALL_MEMORY_ADDRESS = 35,
     /**
      * Creates a domain in slot `a0` with `a1` capability slots (at most 64, unless the pool slot is
      * one that a boot domain with a larger table has left) and maximum priority `a2`; its threads
@@ -293,9 +303,11 @@ enum giusto_call {
     X(GIUSTO_CALL_TIMER_CREATE, TimerCreate) \
     X(GIUSTO_CALL_TIMER_SET, TimerSet) \
     X(GIUSTO_CALL_INTERRUPT_ACK, InterruptAck) \
+    X(GIUSTO_CALL_INTERRUPT_ROUTE, InterruptRoute) \
     X(GIUSTO_CALL_MEMORY_CREATE, MemoryCreate) \
     X(GIUSTO_CALL_MAP, Map) \
     X(GIUSTO_CALL_PROTECT, Protect) \
+    X(GIUSTO_CALL_MEMORY_ADDRESS, MemoryAddress) \
     X(GIUSTO_CALL_DOMAIN_CREATE, DomainCreate) \
     X(GIUSTO_CALL_DOMAIN_GRANT, DomainGrant) \
     X(GIUSTO_CALL_THREAD_CREATE, ThreadCreate) \
@@ -1000,7 +1012,12 @@ enum giusto_server {
 /** Reservation that is a class: make reservations in it, and move some into it. */
 #define GIUSTO_RIGHTS_DIVIDE 4
 
-/** Every right. */
+/** Memory: learn where it lies in physical memory. */
+#define GIUSTO_RIGHTS_PHYSICAL 64
+
+/**
+ * Every right that comes with an object: all but `Rights::PHYSICAL`, which only the manifest gives.
+ */
 #define GIUSTO_RIGHTS_ALL 63
 
 /**
@@ -1059,6 +1076,153 @@ enum giusto_server {
  */
 #define GIUSTO_ANSWER_NOT_SENT UINT32_C(0xffffffff)
 
+/** Nanoseconds from pulse to pulse; 50,000 at first. */
+#define GIUSTO_PWM_PERIOD 0
+
+/** How long each is, in nanoseconds: from 0 to the period. */
+#define GIUSTO_PWM_DUTY 1
+
+/** `ON`, `INTERRUPT`. */
+#define GIUSTO_PWM_CONTROL 2
+
+/** `ENDED`: write 1. */
+#define GIUSTO_PWM_STATUS 3
+
+/** Of the control: there are pulses. */
+#define GIUSTO_PWM_ON 1
+
+/** Of the control: it interrupts when a period ends. */
+#define GIUSTO_PWM_INTERRUPT 2
+
+/** Of the status: a period has ended. */
+#define GIUSTO_PWM_ENDED 1
+
+/** The shortest period, and the longest one: others are taken for these. */
+#define GIUSTO_PWM_SHORTEST 1000
+
+/** Likewise. */
+#define GIUSTO_PWM_LONGEST 1000000000
+
+/** `START`, `INTERRUPT`. */
+#define GIUSTO_ADC_CONTROL 0
+
+/** `DONE`, which reading the result clears, or `BUSY`. */
+#define GIUSTO_ADC_STATUS 1
+
+/** What was measured, 0 to `GREATEST`. */
+#define GIUSTO_ADC_RESULT 2
+
+/** Of the control: begins, unless it is busy. */
+#define GIUSTO_ADC_START 1
+
+/** Of the control: it interrupts when there is a result. */
+#define GIUSTO_ADC_INTERRUPT 2
+
+/** Of the status: there is a result that was not read. */
+#define GIUSTO_ADC_DONE 1
+
+/** Of the status: it measures. */
+#define GIUSTO_ADC_BUSY 2
+
+/** The greatest result. */
+#define GIUSTO_ADC_GREATEST 4095
+
+/** Nanoseconds that it measures. */
+#define GIUSTO_ADC_TIME 10000
+
+/** `INTERRUPT`. */
+#define GIUSTO_ENCODER_CONTROL 0
+
+/** `MOVED`: write 1. */
+#define GIUSTO_ENCODER_STATUS 1
+
+/** Counts since the start, as a signed number. */
+#define GIUSTO_ENCODER_COUNT 2
+
+/** It has moved when the count differs by so many from that of the last time; 1 at first. */
+#define GIUSTO_ENCODER_EVERY 3
+
+/** Of the control: it interrupts when it has moved. */
+#define GIUSTO_ENCODER_INTERRUPT 2
+
+/** Of the status: it has moved. */
+#define GIUSTO_ENCODER_MOVED 1
+
+/** What those pins have that are driven. */
+#define GIUSTO_GPIO_OUT 0
+
+/** What all have. */
+#define GIUSTO_GPIO_IN 1
+
+/** Pins that are driven; none at first. */
+#define GIUSTO_GPIO_DRIVEN 2
+
+/** Pins that interrupt when they go from 0 to 1. */
+#define GIUSTO_GPIO_RISES 3
+
+/** Pins that interrupt when they go from 1 to 0. */
+#define GIUSTO_GPIO_FALLS 4
+
+/** Pins that have done what they interrupt for: write 1. */
+#define GIUSTO_GPIO_EDGES 5
+
+/** Pins at most. */
+#define GIUSTO_GPIO_PINS 64
+
+/** `SEND`, `INTERRUPT`. */
+#define GIUSTO_CAN_CONTROL 0
+
+/** `SENDING`, `RECEIVED`, `LOST`. */
+#define GIUSTO_CAN_STATUS 1
+
+/** Id, length and bytes of the frame to send, the first byte lowest. */
+#define GIUSTO_CAN_SEND_ID 2
+
+/** Likewise. */
+#define GIUSTO_CAN_SEND_LEN 3
+
+/** Likewise. */
+#define GIUSTO_CAN_SEND_DATA 4
+
+/** Id, length and bytes of the first frame that was received. */
+#define GIUSTO_CAN_ID 5
+
+/** Likewise. */
+#define GIUSTO_CAN_LEN 6
+
+/** Likewise. */
+#define GIUSTO_CAN_DATA 7
+
+/** Written: the first frame that was received goes, and the next one is there. */
+#define GIUSTO_CAN_NEXT 8
+
+/** Of the control: sends, unless it is sending. */
+#define GIUSTO_CAN_SEND 1
+
+/** Of the control: it interrupts while there is a frame that was received. */
+#define GIUSTO_CAN_INTERRUPT 2
+
+/** Of the status: a frame is on its way. */
+#define GIUSTO_CAN_SENDING 1
+
+/** Of the status: there is a frame that was received. */
+#define GIUSTO_CAN_RECEIVED 2
+
+/** Of the status: one came when `ROOM` waited already, and is lost: write 1. */
+#define GIUSTO_CAN_LOST 4
+
+/** Frames that wait to be taken at most. */
+#define GIUSTO_CAN_ROOM 8
+
+/** Nanoseconds of a bit: 500 kbit/s. */
+#define GIUSTO_CAN_BIT 2000
+
+/** Bits of a frame beside its bytes. */
+#define GIUSTO_CAN_BITS 47
+
+/** Bytes of a frame at most. */
+#define GIUSTO_CAN_BYTES 8
+
 /**
  * `X(call, word, shift, wants, kinds, rights)` for each slot that a call is given, in the order in
  * which the kernel looks at them. It stands in one of three words that say what a call is about, so
@@ -1086,11 +1250,13 @@ enum giusto_server {
     X(GIUSTO_CALL_TIMER_CREATE, 1, 0, 0, 0x10, 1) \
     X(GIUSTO_CALL_TIMER_SET, 0, 0, 0, 0x100, 1) \
     X(GIUSTO_CALL_INTERRUPT_ACK, 0, 0, 0, 0x20, 1) \
+    X(GIUSTO_CALL_INTERRUPT_ROUTE, 0, 0, 0, 0x20, 1) \
     X(GIUSTO_CALL_MEMORY_CREATE, 0, 0, 1, 0x0, 0) \
     X(GIUSTO_CALL_MAP, 0, 0, 0, 0x2, 1) \
     X(GIUSTO_CALL_MAP, 1, 0, 0, 0x40, 0) \
     X(GIUSTO_CALL_MAP, 2, 0, 1, 0x0, 0) \
     X(GIUSTO_CALL_PROTECT, 0, 0, 0, 0x80, 1) \
+    X(GIUSTO_CALL_MEMORY_ADDRESS, 0, 0, 0, 0x40, 64) \
     X(GIUSTO_CALL_DOMAIN_CREATE, 0, 0, 1, 0x0, 0) \
     X(GIUSTO_CALL_DOMAIN_GRANT, 0, 0, 0, 0x2, 1) \
     X(GIUSTO_CALL_DOMAIN_GRANT, 1, 0, 0, 0x0, 8) \

@@ -5,6 +5,7 @@
 #define GIUSTO_ENV_H
 
 #include <giusto/call.h>
+#include <giusto/panic.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -22,14 +23,20 @@ struct giusto_memory {
 /** The name of the program's domain. */
 const char *giusto_name(void);
 
-/** The slot of a capability. Panics if the manifest gives none of this name. */
-giusto_slot giusto_cap(const char *name);
+/** The slot of a capability. Panics, at the place of the call, if the manifest gives none. */
+#define giusto_cap(name) giusto_cap_at(GIUSTO_HERE, name)
+
+/** `giusto_cap` on behalf of another place. */
+giusto_slot giusto_cap_at(const struct giusto_place *place, const char *name);
 
 /** The slot of a capability; `GIUSTO_NOTHING` if the manifest gives none of this name. */
 giusto_slot giusto_find_cap(const char *name);
 
-/** The memory that the manifest maps under this name. Panics if there is none. */
-struct giusto_memory giusto_memory(const char *name);
+/** The memory that the manifest maps under this name. Panics as `giusto_cap` does. */
+#define giusto_memory(name) giusto_memory_at(GIUSTO_HERE, name)
+
+/** `giusto_memory` on behalf of another place. */
+struct giusto_memory giusto_memory_at(const struct giusto_place *place, const char *name);
 
 /** The memory that the manifest maps under this name; `words` is null if there is none. */
 struct giusto_memory giusto_find_memory(const char *name);
@@ -42,7 +49,10 @@ struct giusto_memory giusto_find_memory(const char *name);
 ptrdiff_t giusto_arg(const char *name, char *value, size_t size);
 
 /** An argument that is a decimal number; `otherwise` if it is not given. Panics if it is none. */
-uint64_t giusto_number(const char *name, uint64_t otherwise);
+#define giusto_number(name, otherwise) giusto_number_at(GIUSTO_HERE, name, otherwise)
+
+/** `giusto_number` on behalf of another place. */
+uint64_t giusto_number_at(const struct giusto_place *place, const char *name, uint64_t otherwise);
 
 /** How many threads the manifest lays out stacks and message buffers for: 1 or more. */
 unsigned giusto_threads(void);

@@ -89,6 +89,12 @@ static inline giusto_status giusto_acknowledge(giusto_slot interrupt)
     return giusto_simple(GIUSTO_CALL_INTERRUPT_ACK, interrupt, 0, 0);
 }
 
+/** Lets an interrupt come to a CPU from now on, which the program's domain may use. */
+static inline giusto_status giusto_route(giusto_slot interrupt, uint64_t cpu)
+{
+    return giusto_simple(GIUSTO_CALL_INTERRUPT_ROUTE, interrupt, cpu, 0);
+}
+
 /** Creates a memory object of 1 to 512 pages (`GIUSTO_PAGE` bytes each), all zero. */
 static inline giusto_status giusto_create_memory(giusto_slot slot, uint64_t pages)
 {
@@ -107,6 +113,17 @@ static inline giusto_status giusto_map(giusto_slot mapping, giusto_slot memory, 
         mapping | rights << GIUSTO_MAP_RIGHTS_SHIFT}, {0}};
     return giusto_noted(
         giusto_syscall(GIUSTO_CALL_MAP, in), GIUSTO_CALL_MAP, GIUSTO_NOTHING, memory, in.a[5]);
+}
+
+/** Where memory lies, to tell a device: its physical address, and its bytes from there. */
+static inline giusto_status giusto_memory_address(
+    giusto_slot memory, uint64_t *address, uint64_t *bytes)
+{
+    struct giusto_arguments in = {{memory}, {0}};
+    struct giusto_outcome out = giusto_syscall(GIUSTO_CALL_MEMORY_ADDRESS, in);
+    *address = out.results[0];
+    *bytes = out.results[1];
+    return giusto_noted(out, GIUSTO_CALL_MEMORY_ADDRESS, memory, 0, 0);
 }
 
 /** Changes the rights of a mapping. */

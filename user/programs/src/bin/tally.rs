@@ -1,4 +1,4 @@
-//! Counts how often programs that run out of time are made again.
+//! Counts how often programs that run out of time are restarted.
 #![no_std]
 #![no_main]
 

@@ -388,7 +388,8 @@ impl Chooser {
             Call::NotificationCreate => [self.spare(NOTIFICATION), 0, 0, 0, 0, 0],
             Call::TimerCreate => [self.spare(TIMER), self.of(NOTIFICATION), 0, 0, 0, 0],
             Call::TimerSet => [self.of(TIMER), self.soon(), 0, 0, 0, 0],
-            Call::InterruptAck => [self.interrupt(), 0, 0, 0, 0, 0],
+            // The CPU of a route; an acknowledgement ignores it.
+            Call::InterruptAck | Call::InterruptRoute => [self.interrupt(), self.small(5), 0, 0, 0, 0],
             Call::MemoryCreate => [self.spare(MEMORY), self.from(1, 4), 0, 0, 0, 0],
             Call::Map => {
                 let (domain, to) = (self.domain(), self.spare(MAPPING) | self.rights() << 32);
@@ -396,6 +397,7 @@ impl Chooser {
                 [domain, self.of(MEMORY), self.page(), pages, first, to]
             }
             Call::Protect => [self.of(MAPPING), self.rights(), 0, 0, 0, 0],
+            Call::MemoryAddress => [self.of(MEMORY), 0, 0, 0, 0, 0],
             Call::DomainCreate => [self.spare(DOMAIN), self.from(1, 9), self.small(90), 0, 0, 0],
             Call::DomainGrant => {
                 [self.of(DOMAIN), self.of(any), self.small(9), self.small(64), 0, 0]

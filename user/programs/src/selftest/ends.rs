@@ -17,7 +17,7 @@ pub const CHECKS: Checks = &[
     ("a call to answer", call),
     ("a saved right to answer", saved),
     ("a condition that it helps", condition),
-    ("priorities and leaves lent to it", lent_priority),
+    ("priorities and reservations lent to it", lent_priority),
     ("a place in a queue, or a call that it has made", queued),
     ("memory that it had lent", lent_memory),
     ("a stack of a train", stack),

@@ -16,6 +16,7 @@ pub const CHECKS: Checks = &[
     ("threads that wait for a condition are woken by priority", woken_by_priority),
     ("helpers of a condition come and go", helpers),
     ("a deadline ends a wait for a condition with helpers", condition_deadline),
+    ("an owner's end ends a wait while something holds", condition_behind_an_end),
 ];
 
 /// Where the mutex is in the common words, and how many it has.
@@ -298,5 +299,54 @@ fn condition_deadline(bench: &Bench) -> Check {
     refused(result, Error::Timeout, "no thread wakes it")?;
     expect(system::clock() >= until, "not before the deadline")?;
     guard.unlock()?;
+    end(bench)
+}
+
+/// Waits for the condition, is told that an owner has ended, and puts the words right.
+fn wait_behind_an_end(common: Words, wait: Wait) {
+    let (mutex, condition) = (mutex_of(common), condition_of(common));
+    if let Ok(mut guard) = mutex.lock(ThreadId::current()) {
+        let ended = condition.wait_while(&mut guard, wait, |words| words.get(READY) == 0);
+        let is_told = ended == Err(Error::WrongState) && guard.owner_died();
+        guard.make_consistent();
+        common.add(RAN, u64::from(is_told));
+    }
+}
+
+/// Helper: is woken by the owner before that ends.
+fn wait_to_be_woken(env: &Env, argument: u64) {
+    wait_behind_an_end(Me::new(env, argument).common, Wait::NEVER);
+}
+
+/// Helper: waits up to an instant at which the owner has not ended yet.
+fn wait_soon(env: &Env, argument: u64) {
+    let until = Wait::until(system::clock() + 4 * MS);
+    wait_behind_an_end(Me::new(env, argument).common, until);
+}
+
+/// Helper: owns the mutex for ever, and wakes a thread.
+fn wake_and_own(env: &Env, argument: u64) {
+    let common = Me::new(env, argument).common;
+    if let Ok(guard) = mutex_of(common).lock(ThreadId::current()) {
+        let _ = condition_of(common).notify_one(&guard);
+        system::sleep(10_000 * MS);
+    }
+}
+
+fn condition_behind_an_end(bench: &Bench) -> Check {
+    let common = bench.common();
+    common.set(RAN, 0);
+    mutex_of(common).lock(ThreadId::current())?.set(READY, 0);
+    let runs: [(Work, Work); 2] = [(wait_to_be_woken, wake_and_own), (wait_soon, own)];
+    for (told, (waits, owns)) in (1..).zip(runs) {
+        bench.helper(HIGH, waits, Slot::NONE, Slot::NONE)?;
+        bench.settle();
+        let owner = bench.helper(HIGH, owns, Slot::NONE, Slot::NONE)?;
+        system::sleep(6 * MS);
+        expect(common.get(RAN) < told, "the mutex is owned")?;
+        cap::destroy(owner.slot)?;
+        bench.settle();
+        expect(common.get(RAN) == told, "the thread is told")?;
+    }
     end(bench)
 }

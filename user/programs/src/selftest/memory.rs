@@ -16,6 +16,7 @@ pub const CHECKS: Checks = &[
     ("nothing is writable and executable", write_execute),
     ("code runs where it may", execute),
     ("a mapping's rights are its memory's at most", limited),
+    ("where memory lies is told by a right", lies),
     ("where pages cannot be mapped", bad_addresses),
     ("what is not there cannot be mapped", bad_ranges),
     ("fresh memory never shows what was there before", fresh),
@@ -211,6 +212,19 @@ fn limited(bench: &Bench) -> Check {
     refused(map(bench, less, HERE, RX), Error::MissingRight, "executing")?;
     let mapping = map(bench, less, HERE, Rights::READ)?;
     refused(memory::protect(mapping, RW), Error::MissingRight, "more rights later")
+}
+
+fn lies(bench: &Bench) -> Check {
+    let (known, copy) = (bench.env.cap("stacks"), bench.slot());
+    let (at, bytes) = memory::address(known)?;
+    expect(
+        at.is_multiple_of(rt::PAGE) && at > 0 && bytes == 4 * rt::PAGE,
+        "all of it, from a page on",
+    )?;
+    cap::copy(known, copy, Rights::ALL)?;
+    refused(memory::address(copy), Error::MissingRight, "a copy that did not ask for it")?;
+    let own = memory::address(pages(bench, 1)?);
+    refused(own, Error::MissingRight, "memory that a program has made")
 }
 
 fn bad_addresses(bench: &Bench) -> Check {

@@ -11,6 +11,7 @@ pub const CHECKS: Checks = &[
     ("who waits for room lends to who takes a value", lends_to_receivers),
     ("a queue has four senders", senders),
     ("all that wait for a lost queue are told", lost),
+    ("threads that wait without a limit are told by the next use of a lost queue", lost_quietly),
     ("calls are answered", answered),
     ("a server has the priority of its client", lends_to_servers),
 ];
@@ -203,6 +204,23 @@ fn lost(bench: &Bench) -> Check {
     cap::destroy(owner.slot)?;
     bench.settle();
     expect(bench.common().get(RAN) == 2, "both are told that it is lost")
+}
+
+/// No thread waits for the owner, so the kernel knows of none that it has to tell.
+fn lost_quietly(bench: &Bench) -> Check {
+    for _ in 0..2 {
+        bench.helper(HIGH, pop_ever, Slot::NONE, Slot::NONE)?;
+    }
+    bench.settle();
+    let owner = bench.helper(HIGH, push_endlessly, Slot::NONE, Slot::NONE)?;
+    bench.settle();
+    cap::destroy(owner.slot)?;
+    bench.settle();
+    expect(bench.common().get(RAN) == 0, "both wait still")?;
+    let queue = queue(bench.common());
+    refused(queue.sender(ThreadId::current()).map(|_| ()), Error::WrongState, "it is lost")?;
+    bench.settle();
+    expect(bench.common().get(RAN) == 2, "both are told")
 }
 
 /// Helper: answers two questions, each after a while.

@@ -1,6 +1,7 @@
 //! Notifications, endpoints with an attached notification, timers, interrupts.
 
 use super::bench::*;
+use super::cpus::cpus;
 use rt::{Error, Message, Rights, Slot, Wait};
 use rt::{cap, ipc, signal, system};
 
@@ -158,5 +159,10 @@ fn interrupt(bench: &Bench) -> Check {
     refused(quiet, Error::Timeout, "an idle line is silent")?;
     let mute = bench.slot();
     cap::copy(uart, mute, Rights::COPY)?;
-    refused(signal::acknowledge(mute), Error::MissingRight, "acknowledging without the right")
+    refused(signal::acknowledge(mute), Error::MissingRight, "acknowledging without the right")?;
+    let (count, own) = cpus()?;
+    for cpu in [own, count - 1, 0] {
+        signal::route(uart, cpu)?;
+    }
+    refused(signal::route(uart, count), Error::InvalidArgument, "a CPU that does not exist")
 }

@@ -1,4 +1,4 @@
-//! Programs that run out of time, and one that counts how often they are made again.
+//! Programs that run out of time, and one that counts how often they are restarted.
 
 use super::saboteur::used;
 use abi::object::Resource;
@@ -7,7 +7,7 @@ use rt::{ipc, reservation, system, time};
 
 /// How long the programs have to come to rest.
 const REST: Duration = Duration::from_millis(50);
-/// How long each has until it is made again.
+/// How long each has until it is restarted.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// A task whose jobs take longer behind the first ones. Arguments `period` (microseconds), `work`
@@ -25,7 +25,7 @@ pub fn main(env: &Env) {
     }
 }
 
-/// Looks that they are made again so many times, that nothing is lost, and that no program had more
+/// Looks that they are restarted so many times, that nothing is lost, and that no program had more
 /// than its budget by that. Arguments `restarts`; of each program that is told with bit n, `budget`
 /// and `period` (microseconds) with n behind them. Capabilities `told` (receive), `console`,
 /// `system`; the reservations of those programs as `leaf0` and so on, and `steady`, whose jobs are
@@ -41,7 +41,7 @@ pub fn tally(env: &Env) {
     let first = leaves.map(had);
     while counts.iter().any(|count| *count < restarts) {
         let told = ipc::receive(env.cap("told"), Wait::within(PATIENCE));
-        let told = told.expect("programs are made again").badge;
+        let told = told.expect("programs are restarted").badge;
         for (nth, count) in counts.iter_mut().enumerate() {
             *count += told >> nth & 1;
         }

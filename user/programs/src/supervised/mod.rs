@@ -101,7 +101,7 @@ pub fn controller(env: &Env) {
         if obey(env) == Some(Order::End) {
             return;
         }
-        // A sensor or a logger that is just made again misses one value.
+        // A sensor or a logger that was just restarted misses one value.
         if let Ok(value) = sensor.read() {
             let _ = log.note(value);
         }

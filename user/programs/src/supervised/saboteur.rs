@@ -116,7 +116,7 @@ fn report(console: Console, supervisor: &SupervisionClient, expected: [u32; PROG
     }
 }
 
-pub(super) fn used(machine: Slot) -> Used {
+pub(crate) fn used(machine: Slot) -> Used {
     core::array::from_fn(|resource| {
         let row = system::inspect(machine, Table::Pool, resource as u64);
         row.expect("the kernel counts its pools").results[0]

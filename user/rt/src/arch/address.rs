@@ -26,6 +26,20 @@ pub(crate) fn write_register(address: u64, value: u64) {
     unsafe { core::ptr::write_volatile(address as *mut u64, value) }
 }
 
+/// What a device's register of 32 bits has.
+#[inline(always)]
+pub(crate) fn read_register_32(address: u64) -> u32 {
+    // SAFETY: as above.
+    unsafe { core::ptr::read_volatile(address as *const u32) }
+}
+
+/// Writes to a device's register of 32 bits.
+#[inline(always)]
+pub(crate) fn write_register_32(address: u64, value: u32) {
+    // SAFETY: as above.
+    unsafe { core::ptr::write_volatile(address as *mut u32, value) }
+}
+
 /// The bytes of a text that does not change, from an address to its NUL.
 pub(crate) fn text(address: u64) -> &'static [u8] {
     // SAFETY: callers pass the address of the environment: pages mapped readable for as long as

@@ -58,10 +58,28 @@ impl Registers {
         address::write_register(self.address(register), value);
     }
 
+    /// What a register of 32 bits has, so many bytes from the first one.
+    #[track_caller]
+    pub fn read_32(&self, offset: usize) -> u32 {
+        address::read_register_32(self.address_32(offset))
+    }
+
+    /// Writes to a register of 32 bits, so many bytes from the first one.
+    #[track_caller]
+    pub fn write_32(&self, offset: usize, value: u32) {
+        address::write_register_32(self.address_32(offset), value);
+    }
+
     #[track_caller]
     fn address(&self, register: usize) -> u64 {
         let registers = self.words.len();
         assert!(register < registers, "register {register} of {registers}");
         self.words.address() + 8 * register as u64
+    }
+
+    #[track_caller]
+    fn address_32(&self, offset: usize) -> u64 {
+        assert!(offset.is_multiple_of(4), "a register at {offset}, which is misaligned");
+        self.address(offset / 8) + (offset % 8) as u64
     }
 }

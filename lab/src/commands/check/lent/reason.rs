@@ -54,7 +54,8 @@ fn of_leaves(system: &System, lent: &[Lent], shared: &Lent) -> Option<String> {
     let is_of_curves = curves::class(system, shared).is_some();
     if let Some(user) = shared.users.iter().find(|user| user.cpu != first.cpu) {
         Some(format!(
-            "`{}` and `{}` share {what} from different CPUs, and a leaf is lent on one alone.",
+            "`{}` and `{}` share {what} from different CPUs, and a reservation is inherited on \
+             its own CPU alone.",
             first.name, user.name
         ))
     } else if is_of_curves && are_several(system, shared) {
@@ -95,7 +96,7 @@ fn unordered(user: &User, what: &str, class: &Reservation) -> String {
     match class.policy {
         Some(Policy::ServiceCurves) => format!(
             "`{name}` shares {what} in `{class_name}`, a class of service curves, and not all that \
-             share it are leaves right in that."
+             share it are directly in that class."
         ),
         _ => format!(
             "`{name}` shares {what} in `{class_name}`, a class of time partitions: a thread that \
@@ -159,8 +160,8 @@ fn of_order(system: &System, shared: &Lent, ways: &[Vec<usize>]) -> Option<Strin
     let (_, user) = leaves.into_iter().find(|(key, _)| waiting(key) > compared)?;
     let (name, what) = (&user.name, spelt(system, shared));
     Some(format!(
-        "`{name}` shares {what} with so many that its owner may not be lent the most urgent leaf: \
-         the kernel compares {compared} that wait. Let fewer share it."
+        "`{name}` shares {what} with so many that its owner may not inherit the most urgent \
+         reservation: the kernel compares {compared} that wait. Let fewer share it."
     ))
 }
 
@@ -182,7 +183,7 @@ fn of_thing(system: &System, shared: &Lent, thing: Thing) -> Option<String> {
     let leaf = shared.users.iter().find_map(|user| user.leaf).map(|at| &system.reservations[at])?;
     match thing {
         _ if system.inheritance == Inheritance::None => Some(format!(
-            "with `inheritance = \"none\"` who holds `{what}` is lent no reservation."
+            "with `inheritance = \"none\"` the holder of `{what}` inherits no reservation."
         )),
         Thing::Server(endpoint) => of_server(system, endpoint, leaf.cpu),
         Thing::Mutex(mutex) => {
@@ -210,8 +211,8 @@ fn of_server(system: &System, endpoint: usize, cpu: u32) -> Option<String> {
         ))
     } else if !system.endpoints[endpoint].serves {
         Some(format!(
-            "who waits in the queue of `{name}` lends nothing to `{}`, unless that says that it \
-             serves (`Serve`). Let it, and write `serves = true` for the endpoint.",
+            "a caller that waits in the queue of `{name}` lends nothing to `{}`, unless that says \
+             that it serves (`Serve`). Let it, and write `serves = true` for the endpoint.",
             server.name
         ))
     } else {

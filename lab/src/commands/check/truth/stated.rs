@@ -30,7 +30,7 @@ impl Kind {
         (Kind::CallsItself, "it alone may receive, with its only thread"),
         (Kind::Holds, "can so hold the callers behind it"),
         (Kind::Ring, "may call each other in a ring"),
-        (Kind::HidesHeartbeat, "are not made again while"),
+        (Kind::HidesHeartbeat, "are not restarted while"),
         (Kind::Releases, "releases a job of"),
         (Kind::Unused, "no domain runs on reservation"),
         (Kind::NoWindows, "has no windows, so nothing in it ever runs"),

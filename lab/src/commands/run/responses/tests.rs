@@ -1,6 +1,7 @@
 use super::*;
 use crate::accounts::Account;
-use crate::cli::{Cli, Command};
+use crate::cli::Cli;
+use crate::commands::Command;
 use crate::failure::Usage;
 use clap::Parser;
 

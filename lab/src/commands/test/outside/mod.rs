@@ -14,15 +14,16 @@ use crate::accounts::{Accounts, Bounds};
 use crate::cli::Group;
 use crate::failure::usage;
 use crate::faults;
-use crate::image::{self, Images};
+use crate::image::{self, Build, Images};
 use crate::machine::{self, Boot, Console, Exit, MACHINES, Machine, Outcome, Shared, Simulation};
 use crate::progress::Step;
+use crate::wanted::Wanted;
 use crate::{commands, output, restarts, systems, worked, workspace};
 use abi::trace::Keep;
 use anyhow::{Context, Result, bail, ensure};
 use file::{Test, read};
 use limits::{Evidence, Limit};
-use manifest::{Source, System};
+use manifest::{Source, System, nearest};
 use replay::{Trial, options, quoted, smallest};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -48,7 +49,7 @@ pub fn jobs(manifest: &Path, choice: &Choice) -> Result<Vec<Job>> {
     all.retain(|one| choice.names(&job::title(Group::System, &one.name())));
     let mut known = BTreeSet::new();
     for one in &all {
-        if known.insert((one.machine.name(), image::extra_for(&one.system))) {
+        if known.insert((one.machine.name(), Build::of(&one.system))) {
             one.images()?;
         }
     }
@@ -66,7 +67,7 @@ pub fn own() -> Result<Vec<Job>> {
     for tests in files {
         let system = tests.file_stem().and_then(|name| name.to_str()).context("a system's name")?;
         for one in of_file(system, &tests)? {
-            let builds = Builds::of(one.machine, &one.system.kernel, image::extra_for(&one.system));
+            let builds = Builds::of(one.machine, Build::of(&one.system));
             let name = format!("{system}: {}", one.name());
             let job = Job::new(Group::Target, name, move |_: &mut Findings| one.check());
             jobs.push(job.configuration().builds(builds));
@@ -318,14 +319,28 @@ fn ended(outcome: &Outcome, status: u32, seconds: u64) -> Result<()> {
 /// Lines have to be there in their order, with any others between them but those that may not be.
 fn printed(console: &str, test: &Test) -> Result<()> {
     let mut lines = console.lines().map(str::trim_end);
-    for wanted in &test.console {
+    for (at, wanted) in test.console.iter().enumerate() {
         let is_there = lines.any(|line| wanted.is(line));
-        ensure!(is_there, "it did not print {wanted} where it should");
+        ensure!(is_there, "it did not print {wanted}{}", instead(console, &test.console[..=at]));
     }
     for (never, line) in test.never.iter().flat_map(|it| console.lines().map(move |at| (it, at))) {
         ensure!(!never.is_in(line), "it printed `{}`; {never} is never to be", line.trim_end());
     }
     Ok(())
+}
+
+/// What there is in place of the last one of these lines: the same line earlier, or one like it.
+fn instead(console: &str, wanted: &[Wanted]) -> String {
+    let lines: Vec<&str> = console.lines().map(str::trim_end).collect();
+    match wanted {
+        [.., before, last] if lines.iter().any(|line| last.is(line)) => {
+            format!(" after {before}, only earlier")
+        }
+        [.., Wanted::Text(text)] => {
+            nearest(text, &lines).map_or_else(String::new, |line| format!("; it printed `{line}`"))
+        }
+        _ => String::new(),
+    }
 }
 
 /// The end of what was printed.
@@ -353,6 +368,16 @@ mod tests {
         assert!(!wanted("console = [\"three 3\", \"one\"]") && !wanted("console = [\"tw\"]"));
         assert!(!wanted("console = [\"one\", \"one\"]"));
         assert!(!wanted(r"console = [{ pattern = '\d' }, 'two']"));
+    }
+
+    #[test]
+    fn a_missing_line_is_told_with_what_there_is() {
+        let said = |keys: &str| says("one\ntwo\njob 40: speed 501\n", keys).unwrap_err();
+        let like = said("console = [\"job 40: speed 500\"]");
+        assert_eq!(like, "it did not print `job 40: speed 500`; it printed `job 40: speed 501`");
+        let order = said("console = [\"two\", \"one\"]");
+        assert_eq!(order, "it did not print `one` after `two`, only earlier");
+        assert_eq!(said("console = [\"nothing like it\"]"), "it did not print `nothing like it`");
     }
 
     #[test]

@@ -12,7 +12,10 @@ use super::job::{Class, Job};
 use super::{giusto, process, state};
 use crate::cli::Group;
 use crate::commands::counted;
+use crate::image::Build;
+use crate::machine::{EMULATOR, Machine, Twin};
 use anyhow::{Context, Result, bail, ensure};
+use manifest::TREE;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -34,21 +37,28 @@ pub fn jobs() -> Vec<Job> {
     let lent = (0..DEEP_LENT / LOT).map(|number| deep(LENT, number));
     let curved = (0..DEEP_CURVED / LOT).map(|number| deep(CURVED, number));
     let beside = [
-        neighbours("qemu-x86_64", &["--icount"], 0, 4),
-        neighbours("twin", &["--machine", "twin"], 0, 8),
-        neighbours("qemu-x86_64", &["--icount"], 1_000, 100).class(Class::Deep),
+        neighbours(EMULATOR, &["--icount"], 0, 4),
+        neighbours(&Twin, &["--machine", "twin"], 0, 8),
+        neighbours(EMULATOR, &["--icount"], 1_000, 100).class(Class::Deep),
     ];
     usual.into_iter().chain(shared).chain(lent).chain(curved).chain(beside).collect()
 }
 
-fn neighbours(on: &'static str, machine: &'static [&'static str], first: u64, count: u64) -> Job {
-    let name = format!("a victim beside {count} random sets of neighbours from seed {first}, {on}");
+fn neighbours(
+    machine: &'static dyn Machine,
+    options: &'static [&'static str],
+    first: u64,
+    count: u64,
+) -> Job {
+    let name = format!("a victim beside {count} random sets of neighbours from seed {first}");
+    let name = format!("{name}, {}", machine.name());
     let work = move |_: &mut _| {
         let folder = state::path("task-sets");
         fs_err::create_dir_all(&folder)?;
-        (first..first + count).try_for_each(|seed| beside::held(&folder, machine, seed))
+        (first..first + count).try_for_each(|seed| beside::held(&folder, options, seed))
     };
-    Job::new(Group::Target, name, work).builds(Builds::Tree(on, None)).seconds(count as f64)
+    let builds = Builds::of(machine, Build::default().with(TREE));
+    Job::new(Group::Target, name, work).builds(builds).seconds(count as f64)
 }
 
 /// A manifest for each seed, and what such sets are called.

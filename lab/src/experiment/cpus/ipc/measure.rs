@@ -2,7 +2,7 @@ use super::super::{boot, cross};
 use super::{CALL_REPLY, MIGRATE, NOTIFY};
 use crate::experiment::measured::{fact, round_trips, spans};
 use crate::experiment::{Emulated, Measured};
-use crate::image::Extra;
+use crate::image::Locking;
 use crate::machine::Outcome;
 use anyhow::{Context, Result};
 use manifest::System;
@@ -24,17 +24,17 @@ pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
             server.for_each(|domain| domain.cpu = cpu);
         }
     };
-    let one = |extra| setup.boot_with(extra, SYSTEM, kernel, &mut |_| {});
-    let free = call_reply(&mut measured, "1 CPU, no lock", kernel, &one(None)?)?;
-    let big = call_reply(&mut measured, "1 CPU, big lock", kernel, &one(Some(Extra::Big))?)?;
+    let one = |locking: Locking| setup.boot_with(locking, SYSTEM, kernel, &mut |_| {});
+    let free = call_reply(&mut measured, "1 CPU, no lock", kernel, &one(Locking::None)?)?;
+    let big = call_reply(&mut measured, "1 CPU, big lock", kernel, &one(Locking::Big)?)?;
     for (cpu, place) in [(0, "same CPU"), (1, "two CPUs")] {
         let outcome = boot(setup, SYSTEM, kernel, &mut on(cpu))?;
         call_reply(&mut measured, place, kernel, &outcome)?;
     }
-    let fine = call_reply(&mut measured, "1 CPU, fine locks", kernel, &one(Some(Extra::Fine))?)?;
-    let elided = one(Some(Extra::Elided))?;
+    let fine = call_reply(&mut measured, "1 CPU, fine locks", kernel, &one(Locking::Fine)?)?;
+    let elided = one(Locking::Elided)?;
     let elided = call_reply(&mut measured, "1 CPU, elided lock", kernel, &elided)?;
-    let bare = &one(Some(Extra::Unguarded))?;
+    let bare = &one(Locking::Unguarded)?;
     let bare = call_reply(&mut measured, "1 CPU, unguarded", kernel, bare)?;
     let added = |what: &str, value: u64, note: &str| {
         let note = format!("half of a call and its reply without words, on 1 CPU{note}");

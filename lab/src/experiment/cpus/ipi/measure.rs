@@ -1,5 +1,5 @@
 use super::super::cross;
-use super::super::shootdown::traced;
+use super::super::shootdown::traced_part;
 use super::{BEFORE, CASES, IPI, REMOTE, SENT};
 use crate::experiment::measured::spans;
 use crate::experiment::{Emulated, Measured};
@@ -22,7 +22,7 @@ pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
         measured.samples.push(kernel, results::WAKE_UP, case, delays);
     }
     measured.push(kernel, REMOTE, &BEFORE, spans(&recorded, REMOTE_WAKE_UPS)?)?;
-    let traces = traced(setup, kernel, "ipi", ROUNDS)?;
+    let traces = traced_part(setup, kernel, "ipi", ROUNDS)?;
     let sent = sent_to_entered(&traces);
     ensure!(!sent.is_empty(), "no timer of the first CPU has woken a thread on another");
     measured.samples.push(kernel, IPI, SENT, sent);

@@ -35,6 +35,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     ],
     golden: true,
     claims: claims::claims,
+    deep: true,
     ..Experiment::USUAL
 };
 

@@ -3,10 +3,10 @@
 use super::{BUSY, UNSEEN, name};
 use crate::experiment::Setup;
 use crate::experiment::measured::fact;
-use crate::image::Extra;
+use crate::experiment::traced::traced;
 use crate::systems::set;
 use abi::call::Call;
-use abi::trace::{Event, Keep};
+use abi::trace::Event;
 use anyhow::{Context, Result, ensure};
 use results::Fact;
 use trace::{Entry, Trace, Traces};
@@ -22,23 +22,23 @@ const WARM_UP: usize = 1;
 type Ipis = (u64, u64);
 
 /// A part of the program `cross` with so many rounds, traced on all CPUs.
-pub fn traced(setup: &Setup, kernel: &str, part: &str, rounds: [(&str, u64); 2]) -> Result<Traces> {
-    let mut memory = String::new();
-    let extra = Some(Extra::SeveralTraced);
-    let outcome = setup.boot_with(extra, "cross", kernel, &mut |system| {
+pub fn traced_part(
+    setup: &Setup,
+    kernel: &str,
+    part: &str,
+    rounds: [(&str, u64); 2],
+) -> Result<Traces> {
+    let traced = traced(setup, "cross", kernel, TRACE, &mut |system| {
         system.cpus = setup.cpus();
         set(system, "part", part);
         rounds.iter().for_each(|(name, value)| set(system, name, &value.to_string()));
-        memory = system.add_trace(TRACE, Keep::First);
     })?;
-    let traces = Traces::decode(outcome.memories.get(&memory).context("the run left no trace")?)?;
-    ensure!(traces.lost() == 0, "{} events did not fit into the trace", traces.lost());
-    Ok(traces)
+    Ok(traced.traces)
 }
 
 /// How many CPUs taking a right away interrupts, by what they have seen.
 pub fn facts(setup: &Setup, kernel: &str) -> Result<Vec<Fact>> {
-    let traces = traced(setup, kernel, "shootdown", ROUNDS)?;
+    let traces = traced_part(setup, kernel, "shootdown", ROUNDS)?;
     let calls = calls(&traces.each[0]);
     let rounds = ROUNDS.iter().map(|(_, value)| *value as usize).sum();
     let cases = cases(setup.cpus());

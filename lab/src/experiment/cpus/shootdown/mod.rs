@@ -4,7 +4,7 @@
 mod ipis;
 mod measure;
 
-pub use ipis::traced;
+pub use ipis::traced_part;
 
 use super::{CHOICE, NOTE};
 use crate::experiment::parameter::Parameter;
@@ -33,6 +33,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         "IPIs are counted in the trace of a run of its own.",
     ],
     golden: true,
+    deep: true,
     ..Experiment::USUAL
 };
 

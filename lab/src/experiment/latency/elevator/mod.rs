@@ -33,7 +33,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         "A lazy dequeue is met by some wake-ups only: the median is that of an idle system, and \
          what the experiment is about are the worst ones.",
         "After a run by calls the elevator is sent down again, by replies: without it the chain \
-         could not begin anew. Nothing is queued on that way.",
+         could not be restarted. Nothing is queued on that way.",
     ],
     claims: claims::claims,
     ..Experiment::USUAL

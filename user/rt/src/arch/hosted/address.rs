@@ -38,6 +38,18 @@ pub(crate) fn write_register(address: u64, value: u64) {
     machine().write_register(address, value);
 }
 
+/// What a device's register of 32 bits has: a half of one that the machine knows.
+pub(crate) fn read_register_32(address: u64) -> u32 {
+    (read_register(address & !7) >> (8 * (address & 4))) as u32
+}
+
+/// Writes to a device's register of 32 bits.
+pub(crate) fn write_register_32(address: u64, value: u32) {
+    let (at, shift) = (address & !7, 8 * (address & 4));
+    let other = read_register(at) & !(u64::from(u32::MAX) << shift);
+    write_register(at, other | u64::from(value) << shift);
+}
+
 /// The bytes of a text that does not change, from an address to its NUL.
 pub(crate) fn text(address: u64) -> &'static [u8] {
     let mut bytes = Vec::new();

@@ -1,35 +1,21 @@
 use super::*;
+use crate::accounts::tests::TWO;
 use crate::commands::test::outside::file::File;
 use crate::restarts::Restart;
 
+/// A domain with a heartbeat.
+const BEATER: &str = r#"
+    [[domain]]
+    name = "beater"
+    program = "pulse"
+    priority = 1
+    restart = "on-failure"
+    heartbeat = "20ms"
+"#;
+
 /// A system with reservations and a heartbeat.
 fn system() -> System {
-    let text = r#"
-        [system]
-        name = "two"
-        [[reservation]]
-        name = "class"
-        policy = "edf"
-        priority = 300
-        [[reservation]]
-        name = "task"
-        in = "class"
-        deadline = "5ms"
-        period = "5ms"
-        budget = "1ms"
-        [[domain]]
-        name = "task"
-        program = "periodic"
-        priority = 1
-        reservation = "task"
-        [[domain]]
-        name = "beater"
-        program = "pulse"
-        priority = 1
-        restart = "on-failure"
-        heartbeat = "20ms"
-    "#;
-    manifest::parse("two.toml", text).unwrap()
+    manifest::parse("two.toml", &format!("{TWO}{BEATER}")).unwrap()
 }
 
 fn limits(text: &str) -> Result<Vec<Limit>> {

@@ -1,0 +1,52 @@
+//! What drivers ask for while they begin: where memory lies, and interrupts of a CPU.
+
+use super::capabilities::slot;
+use super::{Done, Manager};
+use crate::access::Ref;
+use crate::object::memory::Frames;
+use crate::object::{Domain, Interrupt, Memory};
+use crate::port::Port;
+use abi::call::Call;
+use abi::{Error, Rights};
+
+impl<P: Port> Manager<'_, P> {
+    /// Executes such a call. Apart, so that other calls keep their registers.
+    #[inline(never)]
+    pub(super) fn call_of_drivers(
+        &self,
+        own: Ref<Domain<P>>,
+        call: Call,
+        args: &[u64; 6],
+    ) -> Result<Done, Error> {
+        let slot = slot(args[0])?;
+        match call {
+            Call::MemoryAddress => self.memory_address(own, slot),
+            _ => self.route(own, slot, args[1]),
+        }
+    }
+
+    /// Where a memory lies. What a program has made lies in no row, and no capability to it has the
+    /// right: its frames will be another's.
+    fn memory_address(&self, own: Ref<Domain<P>>, slot: u32) -> Result<Done, Error> {
+        let cap = self.all.open(own).named::<Memory<P>>(slot, Rights::PHYSICAL)?;
+        let memory = self.all.open(cap.at);
+        match memory.frames.get() {
+            Frames::Contiguous(base) => {
+                Ok(Done::Values(base / P::PAGE * P::PAGE, memory.pages.get() * P::PAGE))
+            }
+            Frames::Indexed(_) => Err(Error::MissingRight),
+        }
+    }
+
+    /// Lets an interrupt come to another CPU.
+    fn route(&self, own: Ref<Domain<P>>, slot: u32, number: u64) -> Result<Done, Error> {
+        let domain = self.all.open(own);
+        let cap = domain.named::<Interrupt<P>>(slot, Rights::CONTROL)?;
+        self.check_cpu(number)?;
+        if domain.cpus.get() & 1 << number == 0 {
+            return Err(Error::CpuNotAllowed);
+        }
+        self.kernel.port.route_irq(self.all.open(cap.at).irq.get(), number as u32);
+        Ok(Done::Nothing)
+    }
+}

@@ -1,0 +1,66 @@
+//! What a board has: device memory, memory for devices, interrupts of a CPU.
+
+#[path = "support/mod.rs"]
+mod support;
+
+use abi::boot::{Cache, NO_OWNER, Record};
+use abi::{PAGE, Rights};
+use manifest::{Medium, System, pack, parse};
+
+const SYSTEM: &str = "[system]\nname = \"board\"\ncpus = 2\n\
+     [[notification]]\nname = \"bell\"\n\
+     [[interrupt]]\nname = \"line\"\nirq = 9\nnotification = \"bell\"\ncpu = 1\n\
+     [[memory]]\nname = \"queue\"\nsize = \"8K\"\n\
+     [[memory]]\nname = \"picture\"\nsize = \"12K\"\nat = 0xfd000000\n\
+     cache = \"write-combining\"\n\
+     [[memory]]\nname = \"registers\"\nsize = \"4K\"\nat = 0xfeb00000\n\
+     [[domain]]\nname = \"driver\"\nprogram = \"greeter\"\npriority = 1\n\
+     maps = [{ memory = \"registers\", rights = \"rw\" }]\n\
+     caps = [{ name = \"queue\", memory = \"queue\" },\
+     { name = \"known\", memory = \"queue\", rights = [\"read\", \"physical\"] }]\n";
+
+fn system() -> System {
+    parse("board.toml", SYSTEM).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+#[test]
+fn device_memory_goes_into_the_archive_as_it_is() {
+    let archive = pack(&system(), &support::program, 0).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let words: Vec<u64> =
+        archive.bytes.as_chunks().0.iter().copied().map(u64::from_le_bytes).collect();
+    let has = |record: &[u64]| words.windows(record.len()).any(|some| some == record);
+    let combining = Cache::WriteCombining as u64;
+    assert!(has(&[Record::Device.head(), NO_OWNER, 3, combining, 0xfd00_0000]));
+    assert!(has(&[Record::Device.head(), NO_OWNER, 1, Cache::Uncached as u64, 0xfeb0_0000]));
+    // The words in which their addresses are.
+    let places = archive.memories.iter().map(|memory| words[memory.address_offset / 8]);
+    assert_eq!(places.collect::<Vec<_>>(), [0, 0xfd00_0000, 0xfeb0_0000]);
+}
+
+#[test]
+fn device_memory_takes_no_ram() {
+    let large = SYSTEM.replace("12K", "24M").replace("[system]", "[system]\nmemory = \"16M\"");
+    let system = parse("board.toml", &large).unwrap_or_else(|problems| panic!("{problems}"));
+    assert_eq!(system.memories[1].bytes, 24 << 20);
+    assert!(!system.memories[1].is_ram() && system.memories[0].is_ram());
+    let summary = system.summary();
+    assert!(summary.contains("4K at 0xfeb00000, uncached"), "{summary}");
+    let registers = Medium::Device { at: 0xfeb0_0000, cache: Cache::Uncached };
+    assert_eq!((system.memories[2].medium, system.memories[2].bytes), (registers, PAGE));
+}
+
+#[test]
+fn where_memory_lies_is_told_to_who_asks_for_it() {
+    let system = system();
+    let rights: Vec<Rights> = system.domains[0].caps.iter().map(|cap| cap.rights).collect();
+    assert_eq!(rights, [Rights::ALL, Rights::READ.or(Rights::PHYSICAL)]);
+}
+
+#[test]
+fn an_interrupt_comes_to_its_cpu() {
+    let archive = pack(&system(), &support::program, 0).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let words: Vec<u64> =
+        archive.bytes.as_chunks().0.iter().copied().map(u64::from_le_bytes).collect();
+    let at = words.iter().position(|word| *word == Record::Interrupt.head()).expect("a record");
+    assert_eq!((words[at + 2], words[at + 5]), (9, 1));
+}

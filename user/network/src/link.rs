@@ -1,0 +1,128 @@
+//! A network interface that is a pair of rings.
+
+use ring::{Held, Layout, Memory, Receiver, Sender};
+use smoltcp::phy::{Device, DeviceCapabilities, Medium, RxToken, TxToken};
+use smoltcp::time::Instant;
+
+/// The longest Ethernet frame, without its check sequence.
+pub const FRAME: usize = 1514;
+/// The buffers of each channel.
+pub const LAYOUT: Layout = Layout::new(16, 1536);
+
+/// The two ends that a server has of its link to a driver.
+pub struct Link<M> {
+    sender: Sender<M>,
+    receiver: Receiver<M>,
+    /// Frames that there was no free buffer for, and times the driver has lied.
+    dropped: u64,
+    lies: u64,
+}
+
+impl<M: Memory> Link<M> {
+    /// A link.
+    pub fn new(sender: Sender<M>, receiver: Receiver<M>) -> Link<M> {
+        Link { sender, receiver, dropped: 0, lies: 0 }
+    }
+
+    /// How many frames were dropped since the driver had all buffers.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// How often the driver has published what cannot be.
+    pub fn lies(&self) -> u64 {
+        self.lies
+    }
+
+    /// Takes back the buffers that the driver has sent. At most as many as there are, so that a
+    /// driver cannot keep the server here.
+    pub fn collect(&mut self) {
+        for _ in 0..LAYOUT.buffers() {
+            match self.sender.returned() {
+                Ok(Some(_)) => {}
+                Ok(None) => return,
+                Err(_) => self.lies += 1,
+            }
+        }
+    }
+
+    /// Publishes frames and buffers. True if the driver has to be signalled.
+    #[must_use = "the driver may wait for a signal"]
+    pub fn publish(&mut self) -> bool {
+        self.sender.publish() | self.receiver.publish()
+    }
+
+    /// To be asked before the server waits. False if there is something to look at.
+    #[must_use = "a signal comes only if this is true"]
+    pub fn may_wait(&mut self) -> bool {
+        self.sender.may_wait() & self.receiver.may_wait()
+    }
+}
+
+impl<M: Memory> Device for Link<M> {
+    type RxToken<'a>
+        = Received<'a, M>
+    where
+        Self: 'a;
+    type TxToken<'a>
+        = Sent<'a, M>
+    where
+        Self: 'a;
+
+    fn receive(&mut self, _: Instant) -> Option<(Received<'_, M>, Sent<'_, M>)> {
+        let held = match self.receiver.receive() {
+            Ok(held) => held?,
+            Err(_) => {
+                self.lies += 1;
+                return None;
+            }
+        };
+        let received = Received { receiver: &mut self.receiver, held };
+        Some((received, Sent { sender: &mut self.sender, dropped: &mut self.dropped }))
+    }
+
+    fn transmit(&mut self, _: Instant) -> Option<Sent<'_, M>> {
+        let sent = Sent { sender: &mut self.sender, dropped: &mut self.dropped };
+        sent.sender.can_send().then_some(sent)
+    }
+
+    fn capabilities(&self) -> DeviceCapabilities {
+        let mut capabilities = DeviceCapabilities::default();
+        capabilities.medium = Medium::Ethernet;
+        capabilities.max_transmission_unit = FRAME;
+        capabilities
+    }
+}
+
+/// A frame that came.
+pub struct Received<'a, M> {
+    receiver: &'a mut Receiver<M>,
+    held: Held,
+}
+
+impl<M: Memory> RxToken for Received<'_, M> {
+    fn consume<R, F: FnOnce(&[u8]) -> R>(self, f: F) -> R {
+        // The driver can change the buffer, so the frame is judged in a copy.
+        let mut frame = [0; FRAME];
+        let frame = self.receiver.read(&self.held, &mut frame);
+        self.receiver.give_back(self.held, 0);
+        f(frame)
+    }
+}
+
+/// Room for a frame that goes.
+pub struct Sent<'a, M> {
+    sender: &'a mut Sender<M>,
+    dropped: &'a mut u64,
+}
+
+impl<M: Memory> TxToken for Sent<'_, M> {
+    fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, len: usize, f: F) -> R {
+        let mut frame = [0; FRAME];
+        let result = f(&mut frame[..len]);
+        if !self.sender.send(&frame[..len], 0) {
+            *self.dropped += 1;
+        }
+        result
+    }
+}

@@ -1,0 +1,185 @@
+//! The sockets of a network interface.
+
+use crate::Link;
+use ring::Memory;
+use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet, SocketStorage};
+use smoltcp::socket::udp::{self, PacketBuffer, PacketMetadata};
+use smoltcp::time::Instant;
+use smoltcp::wire::{EthernetAddress, IpAddress, IpCidr, IpEndpoint, Ipv4Address};
+use sockets::{Address, Datagram, Refusal};
+
+/// How many sockets there are.
+pub const SOCKETS: usize = 8;
+/// Frames that are taken in one go, so that a flood leaves time for requests.
+pub const WORK: usize = 16;
+
+/// Datagrams, and bytes of these, that a socket keeps each way.
+const DATAGRAMS: usize = 4;
+const BYTES: usize = 2048;
+
+/// The memory of the sockets.
+pub struct Buffers([[Queue; 2]; SOCKETS]);
+/// Where smoltcp keeps the sockets.
+pub struct Slots<'a>([SocketStorage<'a>; SOCKETS]);
+
+struct Queue {
+    datagrams: [PacketMetadata; DATAGRAMS],
+    bytes: [u8; BYTES],
+}
+
+impl Queue {
+    const EMPTY: Queue = Queue { datagrams: [PacketMetadata::EMPTY; DATAGRAMS], bytes: [0; BYTES] };
+
+    fn packets(&mut self) -> PacketBuffer<'_> {
+        PacketBuffer::new(&mut self.datagrams[..], &mut self.bytes[..])
+    }
+}
+
+impl Buffers {
+    /// Empty buffers.
+    pub const EMPTY: Buffers = Buffers([const { [Queue::EMPTY; 2] }; SOCKETS]);
+}
+
+impl Slots<'_> {
+    /// No sockets.
+    pub const EMPTY: Slots<'static> = Slots([SocketStorage::EMPTY; SOCKETS]);
+}
+
+/// A socket of a client.
+struct Open<R> {
+    who: u64,
+    ready: R,
+    /// The client waits to be told.
+    armed: bool,
+}
+
+/// One place for a socket. Closed ones stay in smoltcp's set.
+struct Place<R> {
+    handle: SocketHandle,
+    open: Option<Open<R>>,
+}
+
+/// A network stack; `R` is what tells a client that something has come.
+pub struct Stack<'a, M, R> {
+    link: Link<M>,
+    interface: Interface,
+    sockets: SocketSet<'a>,
+    places: [Place<R>; SOCKETS],
+}
+
+impl<'a, M: Memory, R> Stack<'a, M, R> {
+    /// A stack with an address in a network of 24 bits, and an Ethernet address.
+    pub fn new(
+        mut link: Link<M>,
+        address: Ipv4Address,
+        ethernet: [u8; 6],
+        buffers: &'a mut Buffers,
+        slots: &'a mut Slots<'a>,
+    ) -> Stack<'a, M, R> {
+        let config = Config::new(EthernetAddress(ethernet).into());
+        let mut interface = Interface::new(config, &mut link, Instant::ZERO);
+        // The list of addresses has room for two.
+        interface.update_ip_addrs(|all| {
+            let _ = all.push(IpCidr::new(IpAddress::Ipv4(address), 24));
+        });
+        let mut sockets = SocketSet::new(&mut slots.0[..]);
+        let places = buffers.0.each_mut().map(|[input, output]| {
+            let socket = udp::Socket::new(input.packets(), output.packets());
+            Place { handle: sockets.add(socket), open: None }
+        });
+        Stack { link, interface, sockets, places }
+    }
+
+    /// The link, to publish and to wait.
+    pub fn link(&mut self) -> &mut Link<M> {
+        &mut self.link
+    }
+
+    /// Takes up to [`WORK`] frames that have come, and sends what can go. Tells each client that
+    /// waits and for which something has come.
+    pub fn work(&mut self, micros: u64, mut tell: impl FnMut(&R)) {
+        let now = instant(micros);
+        self.link.collect();
+        for _ in 0..WORK {
+            let before = self.interface.poll_ingress_single(now, &mut self.link, &mut self.sockets);
+            if before == smoltcp::iface::PollIngressSingleResult::None {
+                break;
+            }
+        }
+        self.interface.poll_maintenance(now);
+        self.interface.poll_egress(now, &mut self.link, &mut self.sockets);
+        for place in &mut self.places {
+            let Some(open) = &mut place.open else { continue };
+            if open.armed && self.sockets.get::<udp::Socket>(place.handle).can_recv() {
+                open.armed = false;
+                tell(&open.ready);
+            }
+        }
+    }
+
+    /// When [`Stack::work`] has to be called at the latest.
+    pub fn due(&mut self, micros: u64) -> Option<u64> {
+        let due = self.interface.poll_at(instant(micros), &self.sockets)?;
+        Some(u64::try_from(due.total_micros()).unwrap_or(0))
+    }
+
+    /// Opens a socket of a client. One that it has on this port is closed before: the client was
+    /// started again.
+    pub fn open(&mut self, who: u64, port: u16, ready: R) -> Result<u8, Refusal> {
+        let has = |place: &Place<R>| {
+            let socket: &udp::Socket = self.sockets.get(place.handle);
+            place.open.is_some() && socket.endpoint().port == port
+        };
+        if let Some(at) = self.places.iter().position(has) {
+            self.close(who, at as u8).map_err(|_| Refusal::PortTaken)?;
+        }
+        let free = self.places.iter().position(|place| place.open.is_none());
+        let at = free.ok_or(Refusal::NoSocket)?;
+        let place = &mut self.places[at];
+        let socket: &mut udp::Socket = self.sockets.get_mut(place.handle);
+        socket.bind(port).map_err(|_| Refusal::PortTaken)?;
+        place.open = Some(Open { who, ready, armed: true });
+        Ok(at as u8)
+    }
+
+    /// Sends a datagram.
+    pub fn send(&mut self, who: u64, at: u8, to: Address, bytes: &[u8]) -> Result<(), Refusal> {
+        let (socket, _) = self.of(who, at)?;
+        let to = IpEndpoint::new(IpAddress::Ipv4(to.host()), to.port);
+        socket.send_slice(bytes, to).map_err(|error| match error {
+            udp::SendError::BufferFull => Refusal::Full,
+            udp::SendError::Unaddressable => Refusal::BadAddress,
+        })
+    }
+
+    /// The oldest datagram that has come.
+    pub fn receive(&mut self, who: u64, at: u8) -> Result<Datagram, Refusal> {
+        let (socket, open) = self.of(who, at)?;
+        let Ok((bytes, udp::UdpMetadata { endpoint, .. })) = socket.recv() else {
+            open.armed = true;
+            return Err(Refusal::Nothing);
+        };
+        let IpAddress::Ipv4(host) = endpoint.addr;
+        Ok(Datagram::new(Address::new(host, endpoint.port), bytes))
+    }
+
+    /// Closes a socket.
+    pub fn close(&mut self, who: u64, at: u8) -> Result<(), Refusal> {
+        self.of(who, at)?.0.close();
+        self.places[usize::from(at)].open = None;
+        Ok(())
+    }
+
+    /// A socket that is a client's.
+    fn of(&mut self, who: u64, at: u8) -> Result<(&mut udp::Socket<'a>, &mut Open<R>), Refusal> {
+        let place = self.places.get_mut(usize::from(at)).ok_or(Refusal::NotOpen)?;
+        match &mut place.open {
+            Some(open) if open.who == who => Ok((self.sockets.get_mut(place.handle), open)),
+            _ => Err(Refusal::NotOpen),
+        }
+    }
+}
+
+fn instant(micros: u64) -> Instant {
+    Instant::from_micros(i64::try_from(micros).unwrap_or(i64::MAX))
+}

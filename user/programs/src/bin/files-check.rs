@@ -1,0 +1,5 @@
+//! A client of a server of files.
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::files::check::main);
