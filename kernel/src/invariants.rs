@@ -14,9 +14,11 @@ use crate::object::memory::Frames;
 use crate::object::thread::{State, Wait, Waiting};
 use crate::object::{Domain, Endpoint, Pooled, Thread};
 use crate::pool::Pool;
-use crate::port::{Port, Space};
+use crate::port::{Context, Port, Space};
 use crate::send_queue::Heap;
+use crate::tree::NOTHING;
 use abi::PRIORITIES;
+use abi::call::RESTARTED;
 use abi::object::Resource;
 use core::sync::atomic::Ordering::Relaxed;
 use policies::tree::NodeId;
@@ -33,6 +35,7 @@ pub fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
         trains::check(&checker);
     }
     checker.deadlines();
+    checker.changes();
     if !P::SMP {
         timer(machine.cpu);
     }
@@ -293,8 +296,7 @@ impl<P: Port> Checker<'_, '_, P> {
         }
     }
 
-    /// Each sleeper is among the deadlines of its CPU, a thread as urgent as it is; or less urgent
-    /// as long as a change of its reservation has not reached it.
+    /// Each sleeper is among the deadlines of its CPU, a thread as urgent as it is.
     fn deadlines(&self) {
         let kernel = self.machine.kernel;
         let mut found = 0;
@@ -313,7 +315,9 @@ impl<P: Port> Checker<'_, '_, P> {
                 assert!(owner == cpu.number, "a deadline on another CPU");
                 // A reservation that has become less urgent leaves deadlines where they were.
                 let is_kept = kernel.trees.exist() && current < priority;
-                let is_right = current == priority || is_kept || self.is_to_follow(sleeper);
+                // Those in what is about to become more urgent become so one by one.
+                let is_early = kernel.trees.exist() && kernel.trees.is_to_change();
+                let is_right = current == priority || is_kept || is_early;
                 assert!(is_right, "a deadline at another priority");
             });
         }
@@ -322,14 +326,19 @@ impl<P: Port> Checker<'_, '_, P> {
         assert!(found == threads.count() + timers.count(), "a deadline is in no queue");
     }
 
-    /// Whether a change that has made a thread's reservation more urgent has not reached its
-    /// deadline.
-    fn is_to_follow(&self, sleeper: TimerEntry<P>) -> bool {
+    /// What is to become more urgent does so by a call that its thread issues again.
+    fn changes(&self) {
         let trees = &self.machine.kernel.trees;
-        let TimerEntry::Thread(thread) = sleeper else { return false };
-        let node = NodeId(self.all.open(thread).reservation.get(self.all).node);
-        let waits = |NodeId(at)| trees.leaf(at).next_sleeper.get() <= thread.index();
-        trees.with(|tree| tree.path(node).any(waits)).unwrap_or(false)
+        for at in live(&self.machine.kernel.reservations) {
+            let node = NodeId(self.all.open(at).node.get());
+            let is_to_come = trees.exist() && trees.coming(node) != NOTHING;
+            if let Some(by) = trees.comes_by(node).filter(|_| is_to_come) {
+                let thread = self.all.open(by);
+                assert!(thread.changes.get() == Some(node), "a change of a thread that makes none");
+                let (number, _) = thread.context.call();
+                assert!(number & RESTARTED != 0, "a change of a call that has ended");
+            }
+        }
     }
 
     /// The lengths that are kept for trace and statistics.

@@ -27,6 +27,8 @@ const NOWHERE: u32 = u32::MAX;
 /// In place of a CPU: the node is in the class that all CPUs share.
 const ANYWHERE: u32 = u32::MAX - 1;
 
+/// How urgent a change is that makes nothing more urgent.
+pub(crate) const NOTHING: i16 = -1;
 /// How urgent a deadline is that interrupts whatever runs.
 pub const ANY: i16 = u8::MAX as i16;
 
@@ -68,9 +70,13 @@ pub struct Leaf<P: Port> {
     /// CPU time that the leaf had had when that slice began; modulo 2^64, since part of a slice can
     /// be used in other leaves.
     slice_from: Cell<u64>,
-    /// It has become more urgent, and the deadlines of its threads become so one by one: the next
-    /// thread to look at, by its place in the pool. Behind all of them: none is.
-    pub(crate) next_sleeper: Cell<u32>,
+    /// How urgent a change to come makes all that is in it, at least, or [`NOTHING`]: the deadlines
+    /// of its threads become so before, one by one.
+    coming: Cell<i16>,
+    /// The thread whose call makes that change.
+    by: Cell<Option<Weak<Thread<P>>>>,
+    /// The next thread to look at, by its place in the pool.
+    pub(crate) next: Cell<u32>,
     /// What is signalled when a deadline is missed or the budget is used up.
     monitor: Cell<Option<Weak<Notification<P>>>>,
     /// With which bits: for a miss, for an overrun.
@@ -82,8 +88,19 @@ impl<P: Port> Leaf<P> {
         let (stamp, cpu) = (Cell::new(0), Cell::new(NOWHERE));
         let (holder, slice_from) = (Cell::new(None), Cell::new(0));
         let (monitor, bits) = (Cell::new(None), Cell::new([0; 2]));
-        let next_sleeper = Cell::new(u32::MAX);
-        Leaf { threads: List::new(), stamp, cpu, holder, slice_from, next_sleeper, monitor, bits }
+        let (coming, by, next) = (Cell::new(NOTHING), Cell::new(None), Cell::new(0));
+        Leaf {
+            threads: List::new(),
+            stamp,
+            cpu,
+            holder,
+            slice_from,
+            coming,
+            by,
+            next,
+            monitor,
+            bits,
+        }
     }
 
     /// Where it runs, if it is in use.
@@ -115,6 +132,8 @@ pub struct Trees<P: Port> {
     lent: Cell<u32>,
     /// Whether threads may be lent any.
     lends: Cell<bool>,
+    /// How many nodes a change is to come of that makes them more urgent.
+    to_come: Cell<u32>,
     /// Whether there may be some, or one has moved, and no decision was made since.
     followed: Cell<bool>,
 }
@@ -153,6 +172,7 @@ impl<P: Port> Trees<P> {
             accounts: Cell::new([0; 2]),
             lent: Cell::new(0),
             lends: Cell::new(false),
+            to_come: Cell::new(0),
             followed: Cell::new(false),
         })
     }
@@ -192,6 +212,7 @@ impl<P: Port> Trees<P> {
             accounts,
             lent,
             lends: Cell::new(false),
+            to_come: Cell::new(0),
             followed: Cell::new(false),
         })
     }
@@ -240,7 +261,7 @@ impl<P: Port> Trees<P> {
     /// have.
     ///
     /// This goes by the thread's own state and the place of its reservation, so that what changes
-    /// it is known.
+    /// it is known: `Leaf::coming`.
     pub fn urgency_of_sleeper(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> i16 {
         if thread.caller.get().is_some() {
             return ANY;
@@ -265,13 +286,54 @@ impl<P: Port> Trees<P> {
         if self.home_of(leaf).is_none_or(|home| !home.is_of(cpu)) {
             return 0;
         }
-        self.urgency_of_instants(NodeId(leaf.node))
+        let node = NodeId(leaf.node);
+        self.urgency_of_instants(node).max(self.urgency_to_come(node))
+    }
+
+    /// Whether a change is to come that makes something more urgent.
+    pub(crate) fn is_to_change(&self) -> bool {
+        self.to_come.get() > 0
+    }
+
+    /// How urgent a change to come makes a node itself, or [`NOTHING`]. A thread that cannot run
+    /// does not issue its call again: its change does not come, or is begun anew.
+    pub(crate) fn coming(&self, NodeId(at): NodeId) -> i16 {
+        let place = self.leaf(at);
+        let by = self.comes_by(NodeId(at));
+        if place.coming.get() != NOTHING && !by.is_some_and(|by| by.runnable()) {
+            self.set_coming(NodeId(at), NOTHING, None);
+        }
+        place.coming.get()
+    }
+
+    /// The thread whose call makes a node more urgent.
+    pub(crate) fn comes_by(&self, NodeId(at): NodeId) -> Option<Ref<Thread<P>>> {
+        self.leaf(at).by.get().and_then(Weak::get)
+    }
+
+    /// A change is to come of a node that makes it as urgent as this, by a call of a thread; or
+    /// none, or none any more.
+    pub(crate) fn set_coming(&self, NodeId(at): NodeId, urgency: i16, by: Option<Ref<Thread<P>>>) {
+        self.leaf(at).by.set(by.map(Weak::new));
+        let before = self.leaf(at).coming.replace(urgency);
+        let more = u32::from(urgency != NOTHING);
+        self.to_come.set(self.to_come.get() + more - u32::from(before != NOTHING));
     }
 
     /// How urgent instants of threads in a node are.
     pub(crate) fn urgency_of_instants(&self, node: NodeId) -> i16 {
         let urgency = self.with(|tree| tree.urgency_of_instants(node));
         urgency.flatten().unwrap_or(ANY).min(ANY)
+    }
+
+    /// How urgent a change to come makes what is in a node, or [`NOTHING`].
+    pub(crate) fn urgency_to_come(&self, node: NodeId) -> i16 {
+        if self.to_come.get() == 0 {
+            return NOTHING;
+        }
+        self.with(|tree| tree.path(node).map(|at| self.coming(at)).max())
+            .flatten()
+            .unwrap_or(NOTHING)
     }
 
     /// How urgent a deadline is at least that interrupts what a CPU runs: a thread that is, or was
@@ -407,7 +469,7 @@ impl<P: Port> Trees<P> {
         if place.home().is_some() {
             place.stamp.set(place.stamp.get() + 1);
             place.cpu.set(NOWHERE);
-            place.next_sleeper.set(u32::MAX);
+            self.set_coming(NodeId(node), NOTHING, None);
             place.monitor.set(None);
             place.holder.set(None);
             place.slice_from.set(0);

@@ -8,7 +8,7 @@ use crate::object::capability::{Cap, Capability};
 use crate::object::thread::Turn;
 use crate::object::{Domain, Notification, Pooled, Reservation, Thread, Weak};
 use crate::port::{Context, Port};
-use crate::tree::Home;
+use crate::tree::{ANY, Home};
 use abi::call::{Call, Setting};
 use abi::object::Resource;
 use abi::reservation::{Budget, LEAST_BUDGET, Policy, Share, Timing, UNSERVED, Window, Words};
@@ -34,7 +34,7 @@ impl<P: Port> Manager<'_, P> {
         if !self.kernel.trees.exist() {
             return Err(Error::UnknownCall);
         }
-        match call {
+        let done = match call {
             Call::ReservationCreate => self.create_reservation(me, own, args),
             Call::ReservationSet => self.set_reservation(me, own, args),
             Call::ReservationJoin => self.join_reservation(me, own, args),
@@ -42,7 +42,11 @@ impl<P: Port> Manager<'_, P> {
             Call::ReservationInspect => self.inspect_reservation(own, args[0], args[1]),
             // Messages are not for here.
             _ => Err(Error::UnknownCall),
+        };
+        if !matches!(done, Ok(Done::Preempted)) {
+            self.end_change(me);
         }
+        done
     }
 
     fn node(&self, at: Ref<Reservation<P>>) -> NodeId {
@@ -127,16 +131,14 @@ impl<P: Port> Manager<'_, P> {
         if self.makes_room() || (orders && !self.follows_before()) {
             return Ok(Done::Preempted);
         }
-        let node = self.node(at);
-        let stands = orders && self.has_share(node, Share::decode(args[2], words))?;
-        let change = || self.change_reservation(at, args[1], args[2], words);
-        self.change_with_sleepers(node, stands, change)
-    }
-
-    /// Whether this is what a node is among its siblings.
-    fn has_share(&self, node: NodeId, share: Option<Share>) -> Result<bool, Error> {
-        let state = self.tree(|tree| tree.inspect(node))?;
-        Ok(share.is_some() && share == state.map(|state| state.share))
+        let class = self.all.open(at).class.get();
+        if let (true, Some(class)) = (orders, class) {
+            let share = Share::decode(args[2], words).ok_or(Error::InvalidArgument)?;
+            if !self.wakes_by(me, self.node(at), self.urgency_in(self.node(class), share)) {
+                return Ok(Done::Preempted);
+            }
+        }
+        self.change_reservation(at, args[1], args[2], words).map(|()| Done::Nothing)
     }
 
     /// Whether no thread is to follow a change of waits any more.
@@ -165,12 +167,14 @@ impl<P: Port> Manager<'_, P> {
         };
         let node = self.node(at);
         let by = self.kernel.trees.leaf_by_itself(&self.all, me);
+        let is_leaf = self.tree(|tree| tree.policy(node))?.is_none();
+        let is_told_of_misses = is_leaf && monitor.is_some() && bits[0] > 0;
         let level = self.tree(|tree| tree.level_of_watch(node, by))?;
-        if self.makes_room() {
+        let in_time = || !is_told_of_misses || self.wakes_by(me, node, ANY.min(level as i16));
+        if self.makes_room() || !in_time() {
             return Ok(Done::Preempted);
         }
-        let change = || self.monitor_reservation(at, monitor, bits, level);
-        self.change_with_sleepers(node, false, change)
+        self.monitor_reservation(at, monitor, bits, level).map(|()| Done::Nothing)
     }
 
     /// Changes a [`Setting`] of a reservation. An error changes nothing.
@@ -266,26 +270,17 @@ impl<P: Port> Manager<'_, P> {
         if self.makes_room() || !self.follows_before() {
             return Ok(Done::Preempted);
         }
-        let node = self.node(at);
-        let is_there = self.all.open(at).class.get() == Some(class);
-        let stands = is_there && self.has_share(node, Some(share))?;
-        self.change_with_sleepers(node, stands, || self.move_reservation(at, class, share))
-    }
-
-    /// Moves a reservation to a class. An error changes nothing.
-    fn move_reservation(
-        &self,
-        at: Ref<Reservation<P>>,
-        class: Ref<Reservation<P>>,
-        share: Share,
-    ) -> Result<(), Error> {
-        let (node, above, now) = (self.node(at), self.node(class), self.kernel.port.now());
+        let (node, above) = (self.node(at), self.node(class));
+        if !self.wakes_by(me, node, self.urgency_in(above, share)) {
+            return Ok(Done::Preempted);
+        }
+        let now = self.kernel.port.now();
         self.tree(|tree| tree.join(node, above, share, now))?.map_err(refused)?;
         self.leave_class(at);
         self.all.open(at).class.set(Some(class));
         self.all.open(class).inner.push_back(at);
         self.decide_for(node);
-        Ok(())
+        Ok(Done::Nothing)
     }
 
     fn leave_class(&self, at: Ref<Reservation<P>>) {

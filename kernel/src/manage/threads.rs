@@ -95,6 +95,7 @@ impl<P: Port> Manager<'_, P> {
                 self.cancel(at, Error::Cancelled);
             }
         }
+        self.end_change(at);
         let (old_instruction, old_stack) = thread.context.position();
         if mask & exchange::INSTRUCTION != 0 {
             thread.context.set_instruction(instruction);

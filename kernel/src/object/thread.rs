@@ -31,6 +31,7 @@ use abi::{Info, Status};
 use cells::{Cell, Shared, Word};
 use core::mem::offset_of;
 use locks::ObjectLock;
+use policies::tree::NodeId;
 
 /// Selects the links of the ready queue.
 pub struct Running;
@@ -328,6 +329,8 @@ pub struct Thread<P: Port> {
     pub shootdown: Shootdown,
     /// How far its system call came: pages whose rights it has changed, or rows and their sum.
     pub protected: Cell<u64>,
+    /// The node of the tree that its system call is about to make more urgent.
+    pub changes: Cell<Option<NodeId>>,
     /// What its system call waits for, once it has changed all that it changes.
     pub ticket: Cell<Option<Ticket>>,
     /// The name of the last thread here that was given one, and which of all threads here it was.
@@ -433,6 +436,7 @@ impl<P: Port> Thread<P> {
             owner: Cell::new(None),
             shootdown: Shootdown::new(),
             protected: Cell::new(0),
+            changes: Cell::new(None),
             ticket: Cell::new(None),
             name: Cell::new((0, [0; 2])),
             futex: Waiter::new(),

@@ -3,6 +3,7 @@
 use super::avl::NIL;
 use super::curve::NEVER;
 use super::{NodeId, Tree, TreeCpu};
+use abi::reservation::Share;
 
 impl Tree<'_> {
     /// How urgent instants of threads in a node are, below the root of its CPU: as the node, or the
@@ -20,6 +21,16 @@ impl Tree<'_> {
         let above =
             |NodeId(at): &NodeId| self.nodes.get(*at as usize).map(|node| NodeId(node.parent));
         core::iter::successors(Some(at), above).take_while(|at| at.0 != NIL)
+    }
+
+    /// How urgent a child of a class is below the root of its CPU, with this share. `None`: as any,
+    /// in the class that all CPUs share. O(depth).
+    pub fn urgency_in(&self, class: NodeId, share: Share) -> Option<i16> {
+        match (self.cpu_with_root(class.0), share) {
+            (Some(_), Share::Priority(priority)) => priority.try_into().ok(),
+            _ if self.is_shared_class(self.top(class.0).0) => None,
+            _ => Some(self.priority_below_root(class)),
+        }
     }
 
     /// Whether a node may be chosen before the leaf that its CPU runs, or as its equal: not if it

@@ -119,6 +119,7 @@ impl<P: Port> Manager<'_, P> {
         let thread = self.all.open(at);
         self.put_back(at, stack);
         thread.clear(flag::FULL);
+        self.end_change(at);
         thread.protected.set(0);
         thread.ticket.set(None);
         self.cpu.note(Event::Fail, at, error as u32, 0);

@@ -1,5 +1,5 @@
 //! Deadlines of threads on reservations: as urgent as the child of the CPU's root that these are
-//! in. What makes that more urgent does so for them behind it.
+//! in. What makes that more urgent does so for them first.
 
 use super::sleep;
 use crate::support::archive::TICK;
@@ -113,65 +113,57 @@ fn a_leaf_is_watched() {
     board.check();
 }
 
-/// How urgent the sleeper's deadline is.
+/// How urgent the sleeper is.
 fn urgency(board: &Machine) -> i16 {
     let at = board.machine.kernel.threads.get(SLEEPER).expect("it exists");
-    board.open(|all| all.open(at).deadline.priority())
-}
-
-/// The class of the sleeper is to have this priority.
-fn raise(priority: u16) -> Regs {
-    set(CLASS, Setting::Share, Share::Priority(priority).encode())
+    board.open(|all| board.machine.kernel.trees.urgency_of_sleeper(all, at))
 }
 
 /// A change that makes the sleeper more urgent is interrupted behind the first thread that it has
-/// looked at, which is another one. The most urgent thread runs.
+/// looked at. The most urgent thread runs.
 fn begun() -> Machine {
     let board: Machine = boot(&[(1, 10), (1, 20), (1, 25)]);
-    board.does(BESIDE, sleep(2 * TICK));
+    board.does(BESIDE, sleep(TICK));
     reserve(&board);
-    board.does(RUNS, sleep(TICK));
-    board.does(SLEEPER, sleep(20 * TICK));
-    board.wait(TICK - board.host.now());
     assert_eq!(urgency(&board), 15);
-    board.host.interrupt_after(2);
-    board.call(raise(18));
+    board.host.interrupt_after(1);
+    board.call(set(LEAF, Setting::Monitor, (NOTIFICATION, [1, 0, 0, 0])));
     assert!(board.regs.get().again, "it is to be issued again");
-    assert_eq!(urgency(&board), 15);
+    assert_eq!(urgency(&board), 20);
     board.wait(TICK);
     board
 }
 
+/// A change that was begun, and is not gone on with, leaves no thread as urgent as it would have.
 #[test]
-fn a_change_that_was_interrupted_goes_on() {
+fn a_change_that_never_comes_makes_nothing_urgent() {
     let board = begun();
+    board.succeeds(BESIDE, system(Call::ThreadSuspend, &[THREAD + u64::from(RUNS)]));
+    assert_eq!(urgency(&board), 15);
+    board.succeeds(BESIDE, system(Call::ThreadResume, &[THREAD + u64::from(RUNS)]));
     board.does(BESIDE, sleep(10 * TICK));
     board.sees(RUNS, Ok(()));
-    assert_eq!(urgency(&board), 18);
+    assert_eq!(urgency(&board), 20);
 }
 
-/// Its call is never issued again: the deadline is served late at worst, and the next call with the
-/// same change goes on with it.
 #[test]
-fn a_change_whose_thread_is_sent_elsewhere_stands() {
+fn a_change_that_fails_makes_nothing_urgent() {
     let board = begun();
-    let thread = THREAD + u64::from(RUNS);
-    board.succeeds(BESIDE, system(Call::ThreadSuspend, &[thread]));
-    board.succeeds(BESIDE, system(Call::ThreadExchange, &[thread, 0, 0, 0, 0, 0]));
+    board.succeeds(BESIDE, system(Call::CapDelete, &[NOTIFICATION]));
+    board.does(BESIDE, sleep(10 * TICK));
+    board.sees(RUNS, Err(Error::NoCapability));
     assert_eq!(urgency(&board), 15);
-    board.succeeds(BESIDE, raise(18));
-    assert_eq!(urgency(&board), 18);
     board.check();
 }
 
 #[test]
-fn a_change_that_is_refused_makes_nothing_urgent() {
+fn a_change_of_a_thread_that_is_sent_elsewhere_makes_nothing_urgent() {
     let board = begun();
-    board.does(BESIDE, sleep(10 * TICK));
-    let (code, words) = Share::Priority(30).encode();
-    let into_itself = system(Call::ReservationJoin, &[CLASS, CLASS, code]).with_words(words);
-    board.fails(RUNS, into_itself, Error::Cycle);
-    assert_eq!(urgency(&board), 18);
+    let thread = THREAD + u64::from(RUNS);
+    board.succeeds(BESIDE, system(Call::ThreadSuspend, &[thread]));
+    board.succeeds(BESIDE, system(Call::ThreadExchange, &[thread, 0, 0, 0, 0, 0]));
+    board.succeeds(BESIDE, system(Call::ThreadResume, &[thread]));
+    assert_eq!(urgency(&board), 15);
     board.check();
 }
 
