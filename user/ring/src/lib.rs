@@ -2,7 +2,8 @@
 //!
 //! A *channel* carries bytes one way. It has buffers and two rings of descriptors: the [`Sender`]
 //! fills buffers, the [`Receiver`] returns them. A [`link`] is a channel each way. The page
-//! `docs/internals/rings.md` has the layout, `docs/rings.md` what a peer that died or lies leaves behind.
+//! `docs/rings.md` has what a peer that died or lies leaves behind, `docs/internals/rings.md` the
+//! layout.
 //!
 //! ```
 //! # use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst, fence};
