@@ -187,6 +187,8 @@ impl<P: Port> Manager<'_, P> {
     fn destroy_interrupt(&self, at: Ref<Interrupt<P>>) -> bool {
         let irq = self.all.open(at).irq.get();
         self.kernel.port.set_irq(irq, false);
+        // The console's interrupts may come on the same line, whose CPU is the first one again.
+        self.kernel.port.route_irq(irq, 0);
         self.kernel.irqs[irq as usize].set(None);
         self.kernel.interrupts.release(&self.all, at);
         true

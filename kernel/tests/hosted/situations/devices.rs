@@ -1,9 +1,9 @@
-//! Device memory: mapped as any other, read by the kernel never.
+//! Device memory: mapped as any other, read by the kernel never. Interrupts and their CPUs.
 
 use crate::support::board::{Board, body};
 use crate::support::host::{DEVICES, Host};
 use crate::support::scene::{
-    DEVICE, FREE, MEMORY, NOTIFICATION, SYSTEM_SLOT, boot, receive, system,
+    DEVICE, FREE, INTERRUPT, MEMORY, NOTIFICATION, SYSTEM_SLOT, boot, receive, system,
 };
 use crate::support::space::device_frame;
 use abi::boot::Cache;
@@ -11,7 +11,7 @@ use abi::call::{BLOCK_WORDS, Call, Table};
 use abi::futex::WAITERS;
 use abi::{Error, PAGE, Rights};
 use kernel::object::capability::Capability;
-use kernel::port::Space;
+use kernel::port::{Port, Space};
 use kernel::system::DirectLazy;
 
 const AT: u64 = 0x10_0000_0000;
@@ -63,6 +63,21 @@ fn its_end_unmaps_it() {
     assert_eq!(pages(&board), []);
     board.fails(2, system(Call::Protect, &[FREE + 1, 1]), Error::Stale);
     board.fails(2, system(Call::MemoryAddress, &[DEVICE]), Error::NoCapability);
+}
+
+#[test]
+fn a_route_ends_with_its_interrupt() {
+    let line = |board: &Board<DirectLazy<Host>>| {
+        let irq = &board.host.irqs[3];
+        (irq.enabled.get(), irq.cpu.get())
+    };
+    let board = machine();
+    board.host.route_irq(3, 1);
+    // Capabilities that are stale change nothing of it.
+    board.succeeds(2, system(Call::CapRevoke, &[INTERRUPT]));
+    assert_eq!(line(&board), (true, 1));
+    board.succeeds(2, system(Call::Destroy, &[INTERRUPT]));
+    assert_eq!(line(&board), (false, 0));
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub struct Irq {
     pub enabled: Cell<bool>,
     /// The device has interrupted.
     pub raised: Cell<bool>,
+    /// The CPU that it comes to.
+    pub cpu: Cell<u32>,
 }
 
 /// An interrupt, as it reaches the core.
@@ -229,6 +231,10 @@ impl Port for Host {
 
     fn set_irq(&self, irq: u8, enabled: bool) {
         self.irqs[irq as usize].enabled.set(enabled);
+    }
+
+    fn route_irq(&self, irq: u8, cpu: u32) {
+        self.irqs[irq as usize].cpu.set(cpu);
     }
 
     fn device_frame(&self, at: u64, pages: u64, cache: Cache) -> Option<u64> {
