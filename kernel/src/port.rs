@@ -80,6 +80,10 @@ pub trait Port: Sized + 'static {
     /// Lets an IRQ come to a CPU from now on: to the first one, as long as nothing else was said.
     /// Only with several CPUs.
     fn route_irq(&self, _irq: u8, _cpu: u32) {}
+    /// Whether an IRQ is the machine's own, so that no interrupt object has it.
+    fn is_own_irq(&self, _irq: u8) -> bool {
+        false
+    }
     /// What device memory at a physical address is for [`Space::map`]: its first frame, with the
     /// port's attributes in the low bits. `None`: there can be none.
     fn device_frame(&self, _at: u64, _pages: u64, _cache: Cache) -> Option<u64> {

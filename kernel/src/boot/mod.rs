@@ -465,6 +465,7 @@ impl<P: Port> Builder<'_, '_, P> {
             Some(cell) => cell.set(Some(Weak::new(interrupt))),
             None => panic!("this machine has no IRQ {irq}"),
         }
+        assert!(!self.kernel().port.is_own_irq(irq as u8), "IRQ {irq} is the machine's own");
         let cpu = self.field(at, 5);
         assert!(cpu < self.kernel().cpus.get().len() as u64, "an interrupt's CPU does not exist");
         self.kernel().port.route_irq(irq as u8, cpu as u32);

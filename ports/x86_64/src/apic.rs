@@ -2,6 +2,7 @@
 
 use crate::machine::{out8, read_msr, write_msr};
 use crate::paging::direct;
+use crate::pvh::Stretch;
 use locks::{Indexed, Pause, Registers};
 use section::init;
 
@@ -9,6 +10,10 @@ use section::init;
 pub const IO_APIC: u64 = 0xfec0_0000;
 /// Physical address of the local APIC.
 pub const LOCAL_APIC: u64 = 0xfee0_0000;
+/// Addresses that are no device memory: of I/O APICs, of which there may be more than one, and of
+/// interrupts. A write to any of the latter interrupts a CPU by a vector of the writer's choice.
+pub const RESERVED: [Stretch; 2] =
+    [Stretch { at: IO_APIC, bytes: 1 << 20 }, Stretch { at: LOCAL_APIC, bytes: 1 << 20 }];
 /// Interrupt vector of IPIs. The timer goes before them: a CPU that others interrupt again and
 /// again still serves its deadlines.
 #[cfg(feature = "smp")]
@@ -111,24 +116,19 @@ fn command(cpu: u32, what: u32) {
     }
 }
 
-/// The IRQ of the interval timer, by which the samples of a profile are taken.
-#[cfg(feature = "profile")]
-const SAMPLES: u8 = 2;
+/// The IRQ of the interval timer, which takes the samples of a profile and ends time slices.
+pub const INTERVAL_TIMER: u8 = 2;
 
 /// Lets the interval timer through as a non-maskable interrupt.
 #[cfg(feature = "profile")]
 #[init]
 pub fn route_samples() {
     const NON_MASKABLE: u32 = 0b100 << 8;
-    program(SAMPLES, NON_MASKABLE);
+    program(INTERVAL_TIMER, NON_MASKABLE);
 }
 
 /// Unmasks a device IRQ, or masks it.
 pub fn set_irq(irq: u8, enabled: bool) {
-    #[cfg(feature = "profile")]
-    if irq == SAMPLES {
-        return;
-    }
     program(irq, LEVEL | u32::from(IRQ_0 + irq) | if enabled { 0 } else { MASKED });
 }
 
@@ -141,10 +141,9 @@ pub fn route_irq(irq: u8, cpu: u32) {
 #[cfg(feature = "smp")]
 #[init]
 pub fn route_slices() {
-    const TIMER_LINE: u8 = 2;
     const ALL: u32 = 0xff << 24;
-    LINE_REGISTERS.write::<Pause, 1>([(register(TIMER_LINE) + 1, ALL)]);
-    program(TIMER_LINE, u32::from(SLICE));
+    LINE_REGISTERS.write::<Pause, 1>([(register(INTERVAL_TIMER) + 1, ALL)]);
+    program(INTERVAL_TIMER, u32::from(SLICE));
 }
 
 /// Programs an IRQ, but for the CPU that it comes to.

@@ -42,7 +42,7 @@ const NO_EXECUTE: u64 = 1 << 63;
 /// that one mask serves for all.
 const ADDRESS: u64 = ADDRESSES - PAGE | ATTRIBUTES;
 /// End of the physical addresses that a page table can hold.
-pub const ADDRESSES: u64 = 1 << 52;
+const ADDRESSES: u64 = 1 << 52;
 const LARGE_PAGE: u64 = 0x20_0000;
 /// A bit that the processor leaves to the kernel: the page is device memory.
 const DEVICE: u64 = 1 << 9;

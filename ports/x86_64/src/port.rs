@@ -6,8 +6,8 @@ use crate::context::{Context, Kept};
 use crate::fpu::Special;
 use crate::machine::{counter, halt, out32};
 use crate::paging::{self, PAGE, Space, direct};
-use crate::pvh::{StartInfo, Stretch};
-use crate::uart;
+use crate::pvh::StartInfo;
+use crate::{protection, uart};
 use abi::boot::Cache;
 use abi::message::BUFFER_WORDS;
 use core::arch::asm;
@@ -109,11 +109,15 @@ impl Port for X86 {
     }
 
     #[init]
+    fn is_own_irq(&self, irq: u8) -> bool {
+        irq == apic::INTERVAL_TIMER
+    }
+
+    #[init]
     fn device_frame(&self, at: u64, pages: u64, cache: Cache) -> Option<u64> {
         let end = pages.checked_mul(PAGE)?.checked_add(at)?;
-        let is_whole = at.is_multiple_of(PAGE) && at < end && end <= paging::ADDRESSES;
-        let own = [apic::IO_APIC, apic::LOCAL_APIC].map(|at| Stretch { at, bytes: PAGE });
-        let mut taken = self.info.get()?.ram().chain(own);
+        let is_whole = at.is_multiple_of(PAGE) && at < end && end <= protection::addresses();
+        let mut taken = self.info.get()?.ram().chain(apic::RESERVED);
         let is_free = !taken.any(|taken| at < taken.at + taken.bytes && taken.at < end);
         (is_whole && is_free).then(|| paging::device_frame(at, cache))
     }

@@ -45,6 +45,13 @@ fn set_memory_types() {
     }
 }
 
+/// End of the physical addresses that the processor has: page tables hold no others.
+#[init]
+pub fn addresses() -> u64 {
+    const WIDTHS: u32 = 0x8000_0008;
+    1 << (__cpuid_count(WIDTHS, 0).eax & 0xff)
+}
+
 /// What is switched on, read back from the CPU.
 #[init]
 pub fn found() -> u64 {

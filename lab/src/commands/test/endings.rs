@@ -11,6 +11,7 @@ use crate::scratch::Scratch;
 use crate::unreceived;
 use abi::boot::HEADER_WORDS;
 use anyhow::{Context, Result, ensure};
+use manifest::System;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -95,6 +96,7 @@ fn on(machine: &'static dyn Machine) -> Vec<Job> {
         let unknown = Configuration { kernel: "nosuch", ..plain };
         jobs.push(job("a hanging guest is ended with a message", plain, hang));
         jobs.push(job("a kernel that is not in the image panics", unknown, panic_for_name));
+        jobs.push(job("no program gets what is the machine's own", plain, panic_for_devices));
         let tree = Configuration { kernel: manifest::TREE, ..plain };
         jobs.push(job("all policies are of one kernel", tree, one_kernel).configuration());
     }
@@ -323,6 +325,30 @@ fn panic_for_archive(one: &Configuration) -> Result<()> {
     // Where there is no symbol to look up, the message itself says where.
     let frame = one.machine.emulator().map(|_| "kernel::boot::");
     panicked(&outcome, message, frame)
+}
+
+/// Device memory where interrupts are sent and routed, and beyond what the processor reaches.
+const NO_DEVICES: [&str; 4] = ["0xfec10000", "0xfee01000", "0xfeeff000", "0x8000000000000"];
+/// An interrupt, and a memory.
+const DEVICE: &str = "[[notification]]\nname = \"bell\"\n\
+     [[interrupt]]\nname = \"timer\"\nirq = 3\nnotification = \"bell\"\n\
+     [[memory]]\nname = \"registers\"\nsize = \"4K\"\nat = 0xfed00000\n";
+
+/// The kernel looks for itself: the manifest cannot know which machine boots it.
+fn panic_for_devices(one: &Configuration) -> Result<()> {
+    let refused = |system: &System, message: &str| {
+        let outcome = one.boot(system, |boot| machine::boot(&timed(boot)))?;
+        panicked(&outcome, message, None)
+    };
+    let text = format!("{HANGING}{DEVICE}");
+    let mut system = manifest::parse("device.toml", &text)?;
+    system.interrupts[0].irq = 2;
+    refused(&system, "IRQ 2 is the machine's own\n")?;
+    for at in NO_DEVICES {
+        let system = manifest::parse("device.toml", &text.replace("0xfed00000", at))?;
+        refused(&system, &format!("this machine has no device memory at {at}\n"))?;
+    }
+    Ok(())
 }
 
 /// Whether a run ended with the status of a panic, a message and a backtrace with names.
