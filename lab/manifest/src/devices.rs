@@ -6,6 +6,7 @@ use devices::{KINDS, Panel, Parameters, Setup, Wired};
 use indexmap::IndexMap;
 use toml::{Spanned, Value};
 
+use crate::interrupt::INTERVAL_TIMER;
 use crate::memory::Memory;
 use crate::problem::{Problem, Span, quote};
 use crate::program;
@@ -67,7 +68,7 @@ pub fn add(values: &Values, manifest: &Manifest, system: &mut System) -> Vec<Pro
         let taken = |given: &schema::Interrupt| {
             given.irq.as_ref().is_some_and(|irq| *irq.get_ref() == i128::from(*line))
         };
-        *line != CONSOLE && !manifest.interrupt.iter().any(taken)
+        ![CONSOLE, INTERVAL_TIMER].contains(line) && !manifest.interrupt.iter().any(taken)
     });
     for given in &manifest.device {
         match device(values, given) {

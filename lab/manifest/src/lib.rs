@@ -13,6 +13,7 @@ mod devices;
 mod domain;
 mod elf;
 mod files;
+mod interrupt;
 mod inventory;
 mod layout;
 mod logs;

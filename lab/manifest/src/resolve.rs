@@ -12,6 +12,7 @@ use crate::devices;
 use crate::domain;
 use crate::elf::Image;
 use crate::files;
+use crate::interrupt;
 use crate::inventory::Inventory;
 use crate::memory;
 use crate::problem::{Problem, Problems, Source};
@@ -21,7 +22,7 @@ use crate::schema::{self, Manifest, Number};
 use crate::sharing;
 use crate::supervised;
 use crate::supervisor;
-use crate::system::{Endpoint, Interrupt, Notification, Overheads, System, Timer, Trace};
+use crate::system::{Endpoint, Notification, Overheads, System, Timer, Trace};
 use crate::units::spell_duration;
 use crate::values::{LONGEST_NAME, MOST_OBJECTS, Values, repeated};
 use crate::{ALL_KERNELS, KERNELS, LOCKINGS, NO_LOCKING, TREE};
@@ -44,8 +45,6 @@ const DEFAULT_SHARED: u64 = 256;
 const LAST_LEVEL: u64 = abi::reservation::LEVELS as u64 - 1;
 /// Approaches to lent leaves, in the order of their codes.
 const INHERITANCES: [&str; Inheritance::ALL.len()] = ["none", "charged", "leaves"];
-/// The highest IRQ.
-const LAST_IRQ: u64 = 23;
 
 /// Reads and checks a manifest. What can be checked by itself is, so that all problems show.
 pub fn system(folder: &Path, source: &Source) -> Result<System, Problems> {
@@ -65,7 +64,7 @@ pub fn system(folder: &Path, source: &Source) -> Result<System, Problems> {
     system.timers = each(&manifest.timer, found, |object| timer(&values, object));
     system.memories = each(&manifest.memory, found, |object| memory::read(&values, folder, object));
     found.extend(devices::add(&values, &manifest, &mut system));
-    let interrupts = each(&manifest.interrupt, found, |object| interrupt(&values, &system, object));
+    let interrupts = each(&manifest.interrupt, found, |it| interrupt::read(&values, &system, it));
     system.interrupts = interrupts;
     system.mutexes = each(&manifest.mutex, found, |object| sharing::mutex(&values, object));
     for domain in &manifest.domain {
@@ -85,6 +84,7 @@ pub fn system(folder: &Path, source: &Source) -> Result<System, Problems> {
     found.extend(files::written(&values, &manifest));
     found.extend(supervised::together(&values, &manifest));
     if found.is_empty() {
+        found.extend(interrupt::place(&values, &manifest, &mut system));
         found.extend(memory::overlapping(&values, &manifest.memory, &system));
         reservation::attach(&mut system, &reservations);
         found.extend(reservation::wrong_kernel(&values, &manifest, &system));
@@ -275,28 +275,6 @@ fn endpoint(values: &Values, given: &schema::Endpoint) -> Result<Endpoint, Probl
     Ok(Endpoint { name: given.name.get_ref().clone(), notification, serves })
 }
 
-fn interrupt(
-    values: &Values,
-    system: &System,
-    given: &schema::Interrupt,
-) -> Result<Interrupt, Problem> {
-    let irq = match (&given.irq, &given.device) {
-        (Some(irq), None) => values.within(irq, 0..=LAST_IRQ)? as u32,
-        (None, Some(device)) => devices::line(values, system, device)?,
-        _ => {
-            let message = "an interrupt is of one line, or of one device";
-            return Err(values.problem(&given.name, message, "give it `irq` or `device`"));
-        }
-    };
-    Ok(Interrupt {
-        name: given.name.get_ref().clone(),
-        irq,
-        notification: values.find("notification", &given.notification)?,
-        badge: signalled(values, &given.badge)?,
-        cpu: values.number(&given.cpu, 0, 0..=u64::from(system.cpus) - 1)? as u32,
-    })
-}
-
 fn timer(values: &Values, given: &schema::Timer) -> Result<Timer, Problem> {
     Ok(Timer {
         name: given.name.get_ref().clone(),
@@ -306,7 +284,7 @@ fn timer(values: &Values, given: &schema::Timer) -> Result<Timer, Problem> {
 }
 
 /// The bits that an object signals.
-fn signalled(values: &Values, badge: &Option<Number>) -> Result<u64, Problem> {
+pub(crate) fn signalled(values: &Values, badge: &Option<Number>) -> Result<u64, Problem> {
     match badge {
         Some(badge) if *badge.get_ref() == 0 => {
             Err(values.problem(badge, "a badge of 0 signals nothing", "set at least one bit"))

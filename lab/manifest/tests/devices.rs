@@ -36,6 +36,22 @@ fn a_device_is_memory_with_a_line() {
 }
 
 #[test]
+fn no_device_gets_a_line_of_the_machines_own() {
+    let one = |n: u32| {
+        let device = DRIVE.replace("\"drive\"\nkind", &format!("\"d{n}\"\nkind"));
+        let interrupt = format!("[[interrupt]]\nname = \"i{n}\"\ndevice = \"d{n}\"\n");
+        format!("{device}{interrupt}notification = \"bell\"\n")
+    };
+    let many = |count| format!("{DRIVE}{}{MOTOR}", (0..count).map(one).collect::<String>());
+    let system = read(&many(22)).unwrap_or_else(|problems| panic!("{problems}"));
+    let mut lines: Vec<u32> = system.interrupts.iter().map(|it| it.irq).collect();
+    lines.sort_unstable();
+    assert_eq!(lines, (0..24).filter(|line| ![2, 4].contains(line)).collect::<Vec<_>>());
+    let problems = read(&many(23)).expect_err("there are no more").to_string();
+    assert!(problems.contains("no line is free for this one"), "{problems}");
+}
+
+#[test]
 fn no_domain_can_destroy_a_device() {
     let caps = "caps = [{ name = \"it\", memory = \"drive\" },\
                 { name = \"other\", memory = \"shared\" }]\n[[notification]]";

@@ -64,3 +64,37 @@ fn an_interrupt_comes_to_its_cpu() {
     let at = words.iter().position(|word| *word == Record::Interrupt.head()).expect("a record");
     assert_eq!((words[at + 2], words[at + 5]), (9, 1));
 }
+
+/// The CPUs of the interrupt where domains of these CPUs hold it, or what is wrong.
+fn comes_to(cpu: &str, holders: [(&str, &str); 2]) -> Result<u32, String> {
+    let domain = |(cpus, rights): (&str, &str)| {
+        let first = cpus.split(',').next().expect("a list has a first one");
+        format!(
+            "[[domain]]\nname = \"on{cpus}\"\nprogram = \"greeter\"\npriority = 1\n\
+             cpu = {first}\ncpus = [{cpus}]\n\
+             caps = [{{ name = \"line\", interrupt = \"line\", rights = [{rights}] }}]\n"
+        )
+    };
+    let text = SYSTEM.replace("cpus = 2", "cpus = 4").replace("cpu = 1\n", cpu);
+    let domains = holders.map(domain).concat().replace("on1,2", "one-two").replace("on1,3", "odd");
+    match parse("board.toml", &format!("{text}{domains}")) {
+        Ok(system) => Ok(system.interrupts[0].cpu),
+        Err(problems) => Err(problems.0[0].message.clone()),
+    }
+}
+
+#[test]
+fn an_interrupt_comes_to_a_cpu_of_all_that_acknowledge_it() {
+    let control = "\"control\"";
+    let [both, odd] = [("1,2", control), ("1,3", control)];
+    assert_eq!(comes_to("", [both, odd]), Ok(1));
+    assert_eq!(comes_to("", [both, ("2", control)]), Ok(2));
+    assert_eq!(comes_to("cpu = 3\n", [odd, ("3", control)]), Ok(3));
+    // Who cannot acknowledge it may not have it interrupt, and may be elsewhere.
+    assert_eq!(comes_to("", [both, ("0", "\"copy\"")]), Ok(1));
+    assert_eq!(comes_to("cpu = 0\n", [("1,2", "\"copy\""), ("0", control)]), Ok(0));
+    let apart = "the domains that control it have no CPU in common".to_string();
+    assert_eq!(comes_to("", [odd, ("2", control)]), Err(apart));
+    let elsewhere = "domain `odd` controls it, and may not use CPU 2".to_string();
+    assert_eq!(comes_to("cpu = 2\n", [both, odd]), Err(elsewhere));
+}

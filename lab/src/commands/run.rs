@@ -325,7 +325,7 @@ fn launch<'a>(
     })
 }
 
-/// Refuses CPUs that a system's kernel or domains cannot have.
+/// Refuses CPUs that a system's kernel, domains or interrupts cannot have.
 pub fn check_cpus(system: &System) -> Result<()> {
     if system.cpus > 1 && system.locking() == manifest::NO_LOCKING {
         let message = format!("a kernel without locks cannot have {} CPUs", system.cpus);
@@ -334,6 +334,11 @@ pub fn check_cpus(system: &System) -> Result<()> {
     if let Some(domain) = system.domains.iter().find(|domain| domain.cpu >= system.cpus) {
         let (name, cpu, cpus) = (&domain.name, domain.cpu, system.cpus);
         return Err(usage(format!("domain {name} runs on CPU {cpu}; with {cpus} there is none")));
+    }
+    if let Some(interrupt) = system.interrupts.iter().find(|it| it.cpu >= system.cpus) {
+        let (name, cpu, cpus) = (&interrupt.name, interrupt.cpu, system.cpus);
+        let message = format!("interrupt {name} comes to CPU {cpu}; with {cpus} there is none");
+        return Err(usage(message));
     }
     Ok(())
 }

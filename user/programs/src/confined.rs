@@ -1,5 +1,5 @@
 //! A domain that may not use a CPU has all rights to reservations there, and changes nothing of
-//! them: no such call interrupts that CPU.
+//! them, nor does its interrupt come there: no such call interrupts that CPU.
 
 use rt::abi::Error;
 use rt::abi::reservation::{Policy, Server, Share};
@@ -20,7 +20,7 @@ const ALLOWED: usize = 1;
 
 /// Memory `calls`. Argument `watches`: capabilities `console` and `system`, and the run's status is
 /// 1 if the CPU was interrupted or a call was not refused. Else capabilities `leaf`, `class` and
-/// `shared`, all of CPUs that the domain may not use.
+/// `shared`, all of CPUs that the domain may not use, and `line`, an interrupt.
 pub fn main(env: &Env) {
     let calls = env.mem("calls");
     match env.number("watches", 0) {
@@ -50,7 +50,7 @@ fn disturb(env: &Env, calls: Words) {
     let mut slots = env.slots();
     let [bell, new] = [slots.fresh(), slots.fresh()];
     signal::create_notification(bell).expect("the quota has one");
-    let [leaf, class, shared] = ["leaf", "class", "shared"].map(|name| env.cap(name));
+    let [leaf, class, shared, line] = ["leaf", "class", "shared", "line"].map(|name| env.cap(name));
     let soon = |us: u64| Duration::from_micros(2_000 + us % 1_000);
     for round in 0.. {
         let budget = reservation::budget(Server::Constant, soon(round) / 2, soon(round));
@@ -65,6 +65,7 @@ fn disturb(env: &Env, calls: Words) {
             reservation::create_class(new, class, Policy::FixedPriority, Share::Priority(0)),
             reservation::join(leaf, class, Share::Priority(0)),
             reservation::set_budget(shared, Some(budget)),
+            signal::route(line, 0),
         ];
         let allowed = results.iter().filter(|result| **result != Err(Error::CpuNotAllowed));
         calls.set(ALLOWED, calls.get(ALLOWED) + allowed.count() as u64);

@@ -88,6 +88,19 @@ fn a_seed_that_would_mean_nothing_is_refused() {
 }
 
 #[test]
+fn an_interrupt_of_a_cpu_that_is_not_there_is_refused() {
+    let text = "[system]\nname = \"keys\"\ncpus = 2\n[[notification]]\nname = \"keys\"\n\
+                [[interrupt]]\nname = \"uart\"\nirq = 4\ncpu = 1\nnotification = \"keys\"\n\
+                [[domain]]\nname = \"only\"\nprogram = \"idle\"\npriority = 1\n";
+    let mut system = manifest::parse("keys.toml", text).unwrap();
+    assert!(super::check_cpus(&system).is_ok());
+    system.locking = None;
+    system.cpus = 1;
+    let error = super::check_cpus(&system).unwrap_err().to_string();
+    assert_eq!(error, "interrupt uart comes to CPU 1; with 1 there is none");
+}
+
+#[test]
 fn a_panic_is_told_with_its_message_and_how_to_repeat_it() {
     let console = "guest: hello\nKERNEL PANIC: a blocked thread made a call\n  at \
                    ipc.rs:7\nbacktrace: 0x10\n";
