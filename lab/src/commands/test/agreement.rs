@@ -2,7 +2,8 @@
 //! switches, queue operations, messages and results of each experiment is the same. Times differ.
 
 use super::configuration::Configuration;
-use super::job::Job;
+use super::job::{Class, Job};
+use super::suites::PATHS;
 use crate::cli::Group;
 use crate::image::{LOG_ROOM, Watch};
 use crate::machine::MACHINES;
@@ -19,7 +20,8 @@ const SYSTEMS: [(&str, &[(&str, &str)]); 4] = [
 /// Fewer steps than any of them takes.
 const LEAST: usize = 500;
 
-/// Compares every machine with the last, the simulation.
+/// Compares every machine with the last, the simulation; usual runs do so under a kernel of each
+/// kind.
 pub fn jobs() -> Vec<Job> {
     let [machines @ .., simulation] = MACHINES;
     let mut jobs = Vec::new();
@@ -37,7 +39,8 @@ pub fn jobs() -> Vec<Job> {
             let work = move |_: &mut _| {
                 compare(&steps(&real)?, &steps(&simulated)?).map_err(|differs| anyhow!(differs))
             };
-            let job = Job::new(Group::Agreement, name, work);
+            let class = if PATHS.contains(&kernel) { Class::Usual } else { Class::Deep };
+            let job = Job::new(Group::Agreement, name, work).class(class);
             jobs.push(job.configuration().builds(real.builds()));
         }
     }

@@ -2,7 +2,8 @@
 
 use super::builds::Builds;
 use super::findings::Findings;
-use super::job::Job;
+use super::job::{Class, Job};
+use super::suites::PATHS;
 use crate::cli::Group;
 use crate::commands::trace::names;
 use crate::experiment::{self, Asked, Session};
@@ -12,7 +13,7 @@ use crate::profile::exact::{self, Event, Part, TRIALS, WAITING, What};
 use crate::systems;
 use abi::trace::Keep;
 use anyhow::{Context, Result, ensure};
-use manifest::{System, TREE};
+use manifest::{KERNELS, System, TREE};
 use results::WAKE_UP_WORST;
 
 /// What is watched: a system whose threads wait for timers.
@@ -28,23 +29,26 @@ const SEVERAL: &str = "cross";
 /// What its kernel tells, as in the image that other jobs take too; a trace would do.
 const SEVERAL_WATCHED: Watch = Watch::Both;
 
-/// One job, for all kernels of the usual image, one for the kernel that has another, and one for
-/// several CPUs.
+/// Jobs for kernels of each kind of path and for the others of the usual image, one for the kernel
+/// that has another, and one for several CPUs.
 pub fn jobs() -> Vec<Job> {
-    let job = |name: &str, builds, kernels: &'static [&'static str]| {
+    let job = |name: &str, builds, kernels: Vec<&'static str>| {
         let name = format!("exact profiles agree with traces {name}");
         let agrees =
             |kernel: &str| agree(kernel).with_context(|| format!("{SYSTEM} under {kernel}"));
         let work = move |_: &mut Findings| {
-            kernels.iter().try_for_each(|kernel| in_a_trial(|| agrees(kernel)))
+            kernels.into_iter().try_for_each(|kernel| in_a_trial(|| agrees(kernel)))
         };
         Job::new(Group::Target, name, work).builds(builds).seconds(10.0)
     };
     let traced = Build::from(Watch::Trace);
+    let usual = Builds::of(EMULATOR, traced);
+    let (often, seldom) = KERNELS.into_iter().partition(|kernel| PATHS.contains(kernel));
     let several = Build { watch: SEVERAL_WATCHED, ..Build::from(Locking::Big) };
     vec![
-        job("under all kernels of an image", Builds::of(EMULATOR, traced), &manifest::KERNELS),
-        job("under tree", Builds::of(EMULATOR, traced.with(TREE)), &[TREE]),
+        job("under kernels of each kind", usual, often),
+        job("under the other kernels of an image", usual, seldom).class(Class::Deep),
+        job("under tree", Builds::of(EMULATOR, traced.with(TREE)), vec![TREE]),
         Job::new(Group::Target, "exact profiles tell CPUs apart", |_| in_a_trial(apart))
             .builds(Builds::of(EMULATOR, several))
             .seconds(4.0),

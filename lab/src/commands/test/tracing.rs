@@ -4,6 +4,7 @@
 use super::configuration::{Args, Configuration};
 use super::endings::HANGING;
 use super::job::{Class, Job};
+use super::suites::WATCHED;
 use crate::cli::Group;
 use crate::image::Watch;
 use crate::machine::{self, Exit, MACHINES};
@@ -59,9 +60,10 @@ pub fn jobs() -> Vec<Job> {
         ),
         job("the trace of a run that is ended is readable", on("-", fast, NO_LOCKING), ended),
     ];
-    for (locking, kernel) in LOCKINGS[1..].iter().flat_map(|l| KERNELS.map(|k| (*l, k))) {
+    for (locking, kernel) in LOCKINGS[1..].iter().flat_map(|l| KERNELS.map(|k| (l, k))) {
         let name = format!("the traces of {CPUS} CPUs agree: {kernel}, locks {locking}");
-        let class = if kernel == fast { Class::Usual } else { Class::Deep };
+        let is_usual = kernel == fast && WATCHED.contains(locking);
+        let class = if is_usual { Class::Usual } else { Class::Deep };
         let one = Configuration { cpus: CPUS, ..on(SUITE, kernel, locking) };
         jobs.push(job(&name, one, several).class(class));
     }
