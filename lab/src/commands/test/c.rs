@@ -4,7 +4,7 @@
 use super::builds::Builds;
 use super::configuration::Configuration;
 use super::findings::{Findings, built};
-use super::job::Job;
+use super::job::{Class, Job};
 use super::suites;
 use crate::cli::Group;
 use crate::faults;
@@ -87,9 +87,16 @@ pub fn jobs() -> Vec<Job> {
         let race = format!("helpers of a condition in C that come and go, by {name}");
         let race = Job::new(Group::Host, race, move |_| come_and_go(&Compiler::find(name)?));
         let target = target.builds(Builds::usual()).seconds(4.0);
-        [host, race, target, twin.builds(Builds::Twin).seconds(2.0)]
+        let twin = twin.builds(Builds::Twin).seconds(2.0);
+        let [race, target, twin] = [race, target, twin].map(|job| job.class(class(name)));
+        [host, race, target, twin]
     };
     COMPILERS.into_iter().flat_map(of).collect()
+}
+
+/// When programs in C run that a compiler has made: those of the first in each usual run.
+pub(super) fn class(compiler: &str) -> Class {
+    if compiler == COMPILERS[0] { Class::Usual } else { Class::Deep }
 }
 
 /// The path of a file of the tests.

@@ -34,7 +34,7 @@ pub fn jobs() -> Vec<Job> {
         let job = Job::new(Group::Target, format!("POSIX in C, by {name}"), move |findings| {
             runs(name, findings)
         });
-        job.builds(Builds::usual()).seconds(4.0)
+        job.builds(Builds::usual()).seconds(4.0).class(c::class(name))
     };
     COMPILERS.map(of).into()
 }
