@@ -192,16 +192,15 @@ pub struct Run {
     /// What guards the kernel; the manifest's by default: none on one CPU, big on several.
     #[arg(long, value_name = "L", value_parser = lockings())]
     pub locking: Option<String>,
-    /// On the twin: what a cache line costs that comes from another CPU; nothing by default. It is
-    /// a machine by its name in docs/twin.md, or figures. For instance 2x14,115,218,185,265 are 2
-    /// sockets of 14 CPUs, within and across sockets, from memory within and across.
+    /// On the twin: what cache lines of other CPUs cost; nothing by default. A machine by its name
+    /// in docs/twin.md, or figures: 2x14,115,218,185,265 are 2 sockets of 14 CPUs, within and
+    /// across sockets, from memory within and across.
     #[arg(long, value_name = "T", value_parser = twin_protocol::Topology::parse)]
     pub topology: Option<twin_protocol::Topology>,
     /// Boot a kernel that keeps statistics.
     #[arg(long)]
     pub statistics: bool,
-    /// The seed of the machine, where it repeats exactly: with --icount, and of what is injected on
-    /// the twin. 1 by default.
+    /// The seed of the machine with --icount, and of what is injected on the twin; 1 by default.
     #[arg(long, value_name = "S", value_parser = seed)]
     pub seed: Option<u64>,
     /// What else it is under.
@@ -210,47 +209,45 @@ pub struct Run {
     /// On the twin: check the kernel's invariants after each step.
     #[arg(long)]
     pub check: bool,
-    /// Under kernel tree: decide by chance among all that may run, from this seed, instead of by
-    /// the policies. For tests.
+    /// Under kernel tree: decide by chance, from this seed, instead of by the policies. For tests.
     #[arg(long, value_name = "SEED", value_parser = seed)]
     #[arg(conflicts_with_all = ["statistics", "auto"])]
     pub decisions: Option<u64>,
-    /// Draw what the wires of the plant had, each millisecond, into this file: FILE.svg, or
-    /// FILE.csv for a table.
+    /// Draw what the wires of the plant had into FILE.svg, or write it as a table: FILE.csv.
     #[arg(long, value_name = "FILE", value_parser = wires, conflicts_with_all = ["auto", "gdb"])]
     pub wires: Option<PathBuf>,
-    /// Stop when a timer or a timeout wakes a thread later than this, and say why: the cause and
-    /// the timeline around it, exit status 3. Instructions count as time.
+    /// Stop when a timer or a timeout wakes a thread later than this, and say why; exit status 3.
+    /// Instructions count as time.
     #[arg(long, value_name = "SPAN", value_parser = threshold, conflicts_with = "statistics")]
     pub auto: Option<u64>,
-    /// With --icount: trace the run, and hold its longest section with interrupts off and the
-    /// wake-ups of its highest threads against the bounds of `check`; exit status 3 above one.
+    /// With --icount: hold the longest section with interrupts off and the wake-ups of the highest
+    /// threads against the bounds of `check`; exit status 3 above one.
     #[arg(long, conflicts_with_all = ["auto", "statistics", "decisions", "plot", "runs"])]
     #[arg(conflicts_with_all = ["gdb", "control"])]
     pub latency: bool,
-    /// Down to which level lines of the domains' logs are shown at the end; info by default.
+    /// Show lines of the logs down to this level; info by default.
     #[arg(long, value_name = "LEVEL", value_parser = levels())]
     pub log: Option<Level>,
-    /// Stop before the first instruction until gdb comes, and print the command that starts it.
+    /// Stop before the first instruction, and print the command that starts gdb.
     #[arg(long, conflicts_with = "auto")]
     pub gdb: bool,
     /// Add a domain `control`, by which `ps`, `sched` and `top` watch and change the system.
     #[arg(long, conflicts_with = "auto")]
     pub control: bool,
-    /// Draw each task's longest response against the bound of `check` into this file, FILE.svg,
-    /// and show it as a table: of reservations with a deadline.
+    /// Draw the longest response of each reservation with a deadline against the bound of `check`
+    /// into FILE.svg, and show it as a table.
     #[arg(long, value_name = "FILE", value_parser = plot, conflicts_with_all = ["auto", "gdb"])]
     pub plot: Option<PathBuf>,
     /// What the kernel costs, for bounds, as `trace SYSTEM --overheads --json` has written it.
     #[arg(long, value_name = "FILE")]
     pub overheads: Option<PathBuf>,
-    /// Boot it so many times, each under the seed after the one before, and show how the longest
-    /// responses of the runs are distributed; with --plot in a picture, too.
+    /// Boot it so many times, under successive seeds, and show how the longest responses are
+    /// distributed; with --plot in a picture, too.
     #[arg(long, value_name = "N", conflicts_with_all = ["auto", "gdb", "control"])]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub runs: Option<u32>,
-    /// Give up after so many seconds (on the twin, 5 million steps for each; what loops without a
-    /// call or `work` never ends there); by default 60, or never with typed input or --gdb.
+    /// Give up after so many seconds (on the twin, 5 million steps for each); by default 60, or
+    /// never with typed input or --gdb.
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: Option<u64>,
 }
@@ -278,8 +275,8 @@ pub struct Profile {
     /// Draw a flame graph into this file, FILE.svg or, as text for other tools, FILE.folded.
     #[arg(long, value_name = "FILE", value_parser = flame)]
     pub flame: Option<PathBuf>,
-    /// Instead of samples: who executed what in the longest section with interrupts off and in
-    /// the worst wake-up of each CPU, instruction by instruction.
+    /// Instead of samples: each instruction of the longest section with interrupts off, and of the
+    /// worst wake-up of each CPU.
     #[arg(long)]
     pub exact: bool,
     /// Count all events of this kind instead, with --exact those there: instructions, branches,

@@ -37,7 +37,7 @@ pub struct Trace {
     /// How many CPUs the machine has; the manifest's by default.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8))]
     pub cpus: Option<u32>,
-    /// What guards the kernel; the manifest's by default.
+    /// What guards the kernel; the manifest's by default: none on one CPU, big on several.
     #[arg(long, value_name = "L", value_parser = lockings())]
     pub locking: Option<String>,
     /// Room for the trace, in MiB: 65,280 records each. Several CPUs share it.
@@ -47,11 +47,10 @@ pub struct Trace {
     /// Keep the last records instead of the first.
     #[arg(long, conflicts_with = "auto")]
     pub last: bool,
-    /// Stop when a timer or a timeout wakes a thread later than this, and say why: the cause and
-    /// the timeline around it, exit status 3.
+    /// Stop when a timer or a timeout wakes a thread later than this, and say why; exit status 3.
     #[arg(long, value_name = "SPAN", value_parser = threshold)]
     pub auto: Option<u64>,
-    /// Draw it; that is also what happens if nothing else is asked for.
+    /// Draw it; this is the default.
     #[arg(long)]
     pub timeline: bool,
     /// Draw, and tell jobs that end, from this instant on, such as 1.5ms after boot.

@@ -6,12 +6,13 @@ use crate::failure::Verdict;
 use anyhow::Result;
 use clap::{Arg, Command, CommandFactory};
 use fs_err as fs;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
 /// The page, from the root of the work tree.
 pub const PATH: &str = "docs/commands.md";
-/// Makes it anew.
+/// Makes it again.
 const MEND: &str = "run: ./giusto tidy --commands > docs/commands.md";
 /// How the page begins.
 const BEGINNING: &str = "\
@@ -29,6 +30,8 @@ makes any of them print one JSON document on standard output instead of text. Th
 const OWN_STATUS: &str = "
 A system that ends by itself gives its own status instead, 0 to 255.
 ";
+/// Values that are listed again for each option, at most.
+const MANY: usize = 4;
 /// What each command has.
 const COMMON: [&str; 3] = ["help", "version", "json"];
 
@@ -43,49 +46,91 @@ pub fn check(root: &Path) -> Result<Option<Finding>> {
 
 /// The page.
 pub fn page() -> Result<String> {
-    let mut text = String::from(BEGINNING);
+    let mut page = Page { text: String::from(BEGINNING), ..Page::default() };
     for verdict in Verdict::ALL {
-        writeln!(text, "| {} | {} |", verdict.status(), verdict.meaning())?;
+        writeln!(page.text, "| {} | {} |", verdict.status(), verdict.meaning())?;
     }
-    text.push_str(OWN_STATUS);
+    page.text.push_str(OWN_STATUS);
     let mut all = Cli::command();
     all.build();
     for command in all.get_subcommands() {
-        section(&mut text, command, command.get_name(), 2)?;
+        page.section(command, command.get_name(), 2)?;
     }
-    Ok(text)
+    Ok(page.text)
 }
 
-fn section(text: &mut String, command: &Command, name: &str, level: usize) -> Result<()> {
-    writeln!(text, "\n{} {name}\n", "#".repeat(level))?;
-    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-    writeln!(text, "{}.", about.trim_end_matches('.'))?;
-    let usage = command.clone().render_usage().to_string();
-    if !command.has_subcommands() {
-        writeln!(
-            text,
-            "\nUsage: `{}`",
-            usage.trim_start_matches("Usage: ./giusto ").replace("\n       ", " ")
-        )?;
-    }
-    let (words, options): (Vec<&Arg>, Vec<&Arg>) = command
-        .get_arguments()
-        .filter(|one| !one.is_hide_set() && !COMMON.contains(&one.get_id().as_str()))
-        .partition(|one| one.is_positional());
-    for (at, one) in words.into_iter().chain(options).enumerate() {
-        text.push_str(if at == 0 { "\n" } else { "" });
-        writeln!(text, "- {}", option(one))?;
-    }
-    if let Some(behind) = command.get_after_help() {
-        text.push_str(&examples(&behind.to_string()));
-    }
-    for inner in command.get_subcommands() {
-        section(text, inner, &format!("{name} {}", inner.get_name()), level + 1)?;
-    }
-    Ok(())
+/// What is written, and which command had it first: a later one refers to that.
+#[derive(Default)]
+struct Page {
+    text: String,
+    options: BTreeMap<String, String>,
+    values: BTreeMap<String, String>,
+    examples: BTreeSet<String>,
 }
 
-/// An option: how it is written, what it does, its default and its values.
+impl Page {
+    fn section(&mut self, command: &Command, name: &str, level: usize) -> Result<()> {
+        writeln!(self.text, "\n{} {name}\n", "#".repeat(level))?;
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        writeln!(self.text, "{}.", about.trim_end_matches('.'))?;
+        let usage = command.clone().render_usage().to_string();
+        if !command.has_subcommands() {
+            let usage = usage.trim_start_matches("Usage: ./giusto ").replace("\n       ", " ");
+            writeln!(self.text, "\nUsage: `{usage}`")?;
+        }
+        self.options(command, name);
+        if let Some(behind) = command.get_after_help().map(|behind| examples(&behind.to_string()))
+            && self.examples.insert(behind.clone())
+        {
+            self.text.push_str(&behind);
+        }
+        for inner in command.get_subcommands() {
+            self.section(inner, &format!("{name} {}", inner.get_name()), level + 1)?;
+        }
+        Ok(())
+    }
+
+    /// A list of what a command takes.
+    fn options(&mut self, command: &Command, name: &str) {
+        let (words, options): (Vec<&Arg>, Vec<&Arg>) = command
+            .get_arguments()
+            .filter(|one| !one.is_hide_set() && !COMMON.contains(&one.get_id().as_str()))
+            .partition(|one| one.is_positional());
+        let (mut items, mut referred) = (Vec::new(), BTreeMap::<String, Vec<String>>::new());
+        for one in words.into_iter().chain(options) {
+            let (said, values) = (option(one), values(one));
+            if let Some(first) = self.options.get(&format!("{said}{values}")) {
+                let short =
+                    one.get_long().map_or_else(|| one.to_string(), |long| format!("--{long}"));
+                referred.entry(first.clone()).or_default().push(format!("`{short}`"));
+                continue;
+            }
+            self.options.insert(format!("{said}{values}"), name.to_string());
+            let is_long = values.split(',').count() > MANY;
+            match self.values.get(&values).filter(|_| is_long) {
+                Some(first) => items.push(format!("{said} Values: those of {}.", link(first))),
+                None => items.push(format!("{said}{values}")),
+            }
+            self.values.entry(values).or_insert_with(|| name.to_string());
+        }
+        let as_of = |(first, all): (String, Vec<String>)| {
+            format!("As of {}: {}.", link(&first), all.join(", "))
+        };
+        items.extend(referred.into_iter().map(as_of));
+        for (at, item) in items.iter().enumerate() {
+            self.text.push_str(if at == 0 { "\n- " } else { "- " });
+            self.text.push_str(item);
+            self.text.push('\n');
+        }
+    }
+}
+
+/// A link to the section of a command.
+fn link(command: &str) -> String {
+    format!("[`{command}`](#{})", command.replace(' ', "-"))
+}
+
+/// An option: how it is written, what it does, and its default.
 fn option(one: &Arg) -> String {
     let help = one.get_help().map(ToString::to_string).unwrap_or_default();
     let mut text = format!("`{}`: {}.", one.to_string().trim(), help.trim_end_matches('.'));
@@ -94,12 +139,18 @@ fn option(one: &Arg) -> String {
     if takes_values && !defaults.is_empty() && !one.is_hide_default_value_set() {
         text.push_str(&format!(" Default: `{}`.", defaults.join(" ")));
     }
+    text
+}
+
+/// What an option can be.
+fn values(one: &Arg) -> String {
     let values = one.get_possible_values();
     let values: Vec<String> = values.iter().map(|it| format!("`{}`", it.get_name())).collect();
-    if takes_values && !values.is_empty() && !one.is_hide_possible_values_set() {
-        text.push_str(&format!(" Values: {}.", values.join(", ")));
+    let is_said = one.get_action().takes_values() && !one.is_hide_possible_values_set();
+    if values.is_empty() || !is_said {
+        return String::new();
     }
-    text
+    format!(" Values: {}.", values.join(", "))
 }
 
 /// What stands behind the options: examples, each with what it is for, and remarks.
@@ -159,6 +210,17 @@ mod tests {
         }
         assert!(page.contains("- `--icount`: ") && !page.contains("- `--help`"));
         assert!(page.contains("Values: `microvm`, `q35`"));
+    }
+
+    #[test]
+    fn what_several_commands_have_is_written_once() {
+        let page = page().unwrap();
+        for once in ["- `--pid <N>`: ", "- `./giusto sched get vision`", "`ipc-scan`"] {
+            assert_eq!(page.matches(once).count(), 1, "{once}");
+        }
+        assert!(page.contains("\n- As of [`ps`](#ps): `--system`, `--pid`, `--wait`.\n"));
+        let only = "- `--kernel <K>`: Only this kernel. Values: those of [`run`](#run).\n";
+        assert!(page.contains(only));
     }
 
     /// A status that the page gives is one that a refusal has.
