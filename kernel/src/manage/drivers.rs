@@ -38,12 +38,15 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
-    /// Lets an interrupt come to another CPU.
+    /// Lets an interrupt come to another CPU, which the domain may use, and on which its threads
+    /// run, if its reservation is of one CPU.
     fn route(&self, own: Ref<Domain<P>>, slot: u32, number: u64) -> Result<Done, Error> {
         let domain = self.all.open(own);
         let cap = domain.named::<Interrupt<P>>(slot, Rights::CONTROL)?;
         self.check_cpu(number)?;
-        if domain.cpus.get() & 1 << number == 0 {
+        let home = self.kernel.trees.home_of(domain.reservation.get());
+        let is_elsewhere = home.is_some_and(|home| !home.is_of(number as u32));
+        if is_elsewhere || domain.cpus.get() & 1 << number == 0 {
             return Err(Error::CpuNotAllowed);
         }
         self.kernel.port.route_irq(self.all.open(cap.at).irq.get(), number as u32);

@@ -375,12 +375,13 @@ impl Chooser {
                 [self.of(any), self.of(COPY), self.small(64), badge, 0, 0]
             }
             // What has no capability left stays charged: objects are destroyed, copies deleted.
-            Call::CapDelete => [self.of(COPY), 0, 0, 0, 0, 0],
-            Call::Destroy => [self.spare(any), 0, 0, 0, 0, 0],
-            Call::CapRevoke | Call::CapInspect | Call::ReservationInspect => {
-                [self.of(any), 0, 0, 0, 0, 0]
+            // The run is to last: for its end this holds a capability only by chance.
+            Call::CapDelete | Call::CapSaveReply | Call::ConsoleRead | Call::Shutdown => {
+                [self.of(COPY), 0, 0, 0, 0, 0]
             }
-            Call::CapSaveReply => [self.of(COPY), 0, 0, 0, 0, 0],
+            Call::Destroy => [self.spare(any), 0, 0, 0, 0, 0],
+            Call::CapRevoke | Call::CapInspect => [self.of(any), 0, 0, 0, 0, 0],
+            Call::ReservationInspect => [self.of(any), 0, 0, 0, 0, 0],
             Call::EndpointCreate => {
                 let attached = if self.below(3) > 0 { self.of(NOTIFICATION) } else { 0 };
                 [self.spare(ENDPOINT), attached, 0, 0, 0, 0]
@@ -421,8 +422,6 @@ impl Chooser {
             Call::Reserve => [self.of(THREAD), self.of(any), 0, 0, 0, 0],
             Call::Name => [self.of([THREAD, DOMAIN][any as usize % 2]), self.name(), 0, 0, 0, 0],
             Call::ConsoleWrite => [self.of(COPY), self.small(8), 0, 0, 0, 0],
-            // The run is to last: for its end this holds a capability only by chance.
-            Call::ConsoleRead | Call::Shutdown => [self.of(COPY), 0, 0, 0, 0, 0],
             Call::Inspect => {
                 let index = self.small(Resource::COUNT as u64);
                 [self.system(), self.small(12), index, 0, 0, 0]
