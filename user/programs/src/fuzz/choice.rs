@@ -426,14 +426,15 @@ impl Chooser {
                 let index = self.small(Resource::COUNT as u64);
                 [self.system(), self.small(12), index, 0, 0, 0]
             }
-            Call::Observe => [self.system(), self.small(6), self.anything(), 0, 0, 0],
-            _ => self.futex_arguments(call),
+            _ => self.other_arguments(call),
         }
     }
 
-    /// The same for any other call, which is one on a mutex, a condition or a train.
-    fn futex_arguments(&mut self, call: Call) -> [u64; 6] {
+    /// The same for any other call, which steers statistics, or is on a mutex, a condition or a
+    /// train.
+    fn other_arguments(&mut self, call: Call) -> [u64; 6] {
         match call {
+            Call::Observe => [self.system(), self.small(6), self.anything(), 0, 0, 0],
             Call::MutexWait | Call::InheritWait => {
                 let (address, first) = self.futex();
                 let expected = if self.below(8) == 0 { self.small(4) } else { first };
