@@ -173,7 +173,11 @@ impl<P: Port> Checker<'_, '_, P> {
             self.ready_queue(cpu);
         }
         self.machine.kernel.trees.each(|at, leaf, ready| {
-            assert!(ready != leaf.threads.is_empty(), "a leaf is not as ready as its threads");
+            assert!(ready != leaf.is_left(), "a leaf is not as ready as its threads");
+            leaf.standing_by.each(|thread| {
+                assert!(thread.beside.get(self.all) == at, "a thread stands by at another leaf");
+                inherit::stands_by(self.machine, self.all, (thread, at));
+            });
             leaf.threads.each(|thread| {
                 assert!(thread.leaf.get(self.all) == at, "a thread is queued in another leaf");
                 let trees = &self.machine.kernel.trees;

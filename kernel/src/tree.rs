@@ -5,7 +5,7 @@ use crate::access::{Owner, Ref};
 use crate::arena::Arena;
 use crate::leaf::LeafRef;
 use crate::list::List;
-use crate::object::thread::Running;
+use crate::object::thread::{Begins, Running, StandingBy};
 use crate::object::{Notification, Thread, Weak};
 use crate::port::Port;
 use abi::PRIORITIES;
@@ -13,6 +13,7 @@ use cells::Cell;
 use policies::tree::{Events, Frame, Node, NodeId, PlainLeaf, Tree, TreeCpu, TreeError};
 use section::init;
 
+mod beside;
 mod decide;
 mod lent;
 mod turns;
@@ -59,6 +60,8 @@ impl Home {
 pub struct Leaf<P: Port> {
     /// The threads that are ready to run on its time. The first one does.
     pub threads: List<Thread<P>, Running>,
+    /// Threads that are queued in another leaf, and go on here if this is chosen.
+    pub standing_by: List<Thread<P>, StandingBy>,
     /// Which of the nodes that were in this place it is.
     stamp: Cell<u64>,
     /// The CPU whose tree it is in.
@@ -83,7 +86,27 @@ impl<P: Port> Leaf<P> {
         let (holder, slice_from) = (Cell::new(None), Cell::new(0));
         let (monitor, bits) = (Cell::new(None), Cell::new([0; 2]));
         let next_sleeper = Cell::new(u32::MAX);
-        Leaf { threads: List::new(), stamp, cpu, holder, slice_from, next_sleeper, monitor, bits }
+        let (threads, standing_by) = (List::new(), List::new());
+        Leaf { threads, standing_by, stamp, cpu, holder, slice_from, next_sleeper, monitor, bits }
+    }
+
+    /// A thread that can run in it, if any can.
+    #[inline(always)]
+    pub fn first(&self) -> Option<Ref<Thread<P>>> {
+        self.threads.head().or_else(|| self.standing_by.head())
+    }
+
+    /// Whether no thread can run in it.
+    #[inline(always)]
+    pub fn is_left(&self) -> bool {
+        self.first().is_none()
+    }
+
+    /// Whether another thread than this one can run in it.
+    pub fn has_others(&self, thread: Ref<Thread<P>>) -> bool {
+        let Leaf { threads, standing_by, .. } = self;
+        let queued = !threads.is_empty() && !threads.holds_only(thread);
+        queued || !standing_by.is_empty() && !standing_by.holds_only(thread)
     }
 
     /// Where it runs, if it is in use.
@@ -460,14 +483,14 @@ impl<P: Port> Trees<P> {
         &leaves[at as usize]
     }
 
-    /// Adds a thread to the leaf that it uses, behind the others. Whether the leaf was empty.
+    /// Adds a thread to the leaf that it uses, behind the others. Whether none could run in it.
     #[inline(always)]
     pub fn join(&self, owner: &impl Owner, leaf: u32, thread: Ref<Thread<P>>) -> bool {
-        let threads = &self.leaf(leaf).threads;
-        let was_empty = threads.is_empty();
+        let place = self.leaf(leaf);
+        let was_left = place.is_left();
         thread.leaf.set(owner, leaf);
-        threads.push_back(thread);
-        was_empty
+        place.threads.push_back(thread);
+        was_left
     }
 
     /// Adds a thread to the leaf of `first`, before that one: it takes over the rest of its time
@@ -495,13 +518,13 @@ impl<P: Port> Trees<P> {
         }
     }
 
-    /// Takes a thread out of the leaf that it is in, and says which. Whether that is empty now.
+    /// Takes a thread out of the leaf that it is in, and says which. Whether none can run there.
     #[inline(always)]
     pub fn leave(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> (u32, bool) {
         let leaf = thread.leaf.get(owner);
-        let threads = &self.leaf(leaf).threads;
-        threads.remove(thread);
-        (leaf, threads.is_empty())
+        let place = self.leaf(leaf);
+        place.threads.remove(thread);
+        (leaf, place.is_left())
     }
 
     /// Puts the first of several threads of a leaf behind the others. Whether there are several.
@@ -531,5 +554,17 @@ impl<P: Port> Trees<P> {
                 visit(at, leaf, ready);
             }
         }
+    }
+}
+
+impl Begins {
+    /// The first thread of a leaf is ready since an instant, and now that is told.
+    #[inline(always)]
+    pub fn tell(self, tree: &mut Tree<'_>, leaf: NodeId, (since, now): (u64, u64)) {
+        match self {
+            Begins::Started => tree.start(leaf, now),
+            Begins::Again => tree.start_again(leaf, since, now),
+            Begins::Awake => tree.wake_late(leaf, since, now),
+        };
     }
 }

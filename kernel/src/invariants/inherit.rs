@@ -284,14 +284,38 @@ pub(super) fn queued_in<P: Port>(
     let uses = trees.leaf_of(all, thread);
     let compares = trees.is_plain(at) && (trees.is_plain(uses) || trees.is_shared(uses));
     let behind = compares && key(at) < key(uses) && followed < Some(key(uses));
-    assert!(!behind, "a thread waits in a less urgent leaf than it should be in");
+    let stands_by = at_once(all, thread) == Some(uses);
+    assert!(!behind || stands_by, "a thread waits in a less urgent leaf than it should be in");
+}
+
+/// The leaf that a thread stands by at: it runs there as soon as that is chosen.
+fn at_once<P: Port>(all: &Exclusive<'_>, thread: Ref<Thread<P>>) -> Option<u32> {
+    thread.stands_by().then(|| thread.beside.get(all))
+}
+
+/// A thread that stands by at this leaf is queued in another one, and one of both is lent to it.
+pub(super) fn stands_by<P: Port>(
+    machine: Machine<P>,
+    all: &Exclusive<'_>,
+    (thread, at): (Ref<Thread<P>>, u32),
+) {
+    let (leaf, away) = (thread.leaf.get(all), thread.away.get(all));
+    assert!(thread.queued() && leaf != at, "a thread stands by, and is not ready elsewhere");
+    if !away.is_none() {
+        return assert!(away.node == at, "a thread stands by at another leaf than its own");
+    }
+    let trees = &machine.kernel.trees;
+    let is_lent = trees.may_use(all, thread, at) || machine.kernel.waits.has_followers();
+    let left = trees.leaf(at).home().is_none() || trees.leaf(leaf).home().is_none();
+    assert!(is_lent || left, "a thread stands by at a leaf that it is not lent");
 }
 
 /// Whether a thread is lent a leaf: what one lends it that waits for what it owns or helps, while
 /// any does on its CPU.
 fn is_lent<P: Port>(machine: Machine<P>, all: &Exclusive<'_>, at: Ref<Thread<P>>) -> bool {
     let (trees, lent) = (&machine.kernel.trees, at.lent.get(all));
-    assert!(at.queued() || at.away.get(all) == LeafRef::NONE, "away, and not ready");
+    let is_here = at.away.get(all) == LeafRef::NONE && !at.stands_by();
+    assert!(at.queued() || is_here, "away, or standing by, and not ready");
     // A thread that any CPU may run takes the name along; it is of no use on another one.
     let (lent_here, mut lender) = (trees.lent_leaf(all, at), false);
     for which in ByEdge::all() {

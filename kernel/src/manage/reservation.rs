@@ -477,7 +477,7 @@ impl<P: Port> Manager<'_, P> {
         let node = self.node(at);
         self.decide_for(node);
         self.kernel.trees.end(node);
-        while let Some(thread) = self.kernel.trees.leaf(node.0).threads.head() {
+        while let Some(thread) = self.kernel.trees.leaf(node.0).first() {
             self.requeue(thread);
             if self.preempted() {
                 return false;

@@ -58,12 +58,7 @@ impl<P: Port> Cpu<P> {
                 if is_interrupted {
                     tree.settle_payer(here, now);
                 }
-                let since = since.min(now);
-                match begins {
-                    Begins::Started => tree.start(at, now),
-                    Begins::Again => tree.start_again(at, since, now),
-                    Begins::Awake => tree.wake_late(at, since, now),
-                };
+                begins.tell(tree, at, (since.min(now), now));
                 if is_interrupted {
                     tree.pays(here, at, now);
                 }
@@ -84,12 +79,15 @@ impl<P: Port> Cpu<P> {
         if ends_job {
             thread.begins.set(owner, Begins::Awake);
         }
-        let own = thread.away.get(owner);
-        if own.is_none() {
+        let (own, stands_by) = (thread.away.get(owner), thread.stands_by());
+        if own.is_none() && !stands_by {
             return self.leave_this(owner, thread, ends_job, || self.instant());
         }
         thread.away.set(owner, LeafRef::NONE);
-        let runs = self.leave_this(owner, thread, false, || self.instant());
+        let beside = self.trees.stop_standing_by(owner, thread);
+        let ends_here = ends_job && own.is_none();
+        let runs = self.leave_this(owner, thread, ends_here, || self.instant());
+        self.leave_beside(beside, self.instant());
         // That of a caller that it has answered goes on.
         let ends_job = ends_job && own == thread.reservation.get(owner);
         self.trees.end_lending(own, ends_job, self.instant());
@@ -105,8 +103,7 @@ impl<P: Port> Cpu<P> {
         if self.trees.home_of(own).is_none() {
             return;
         }
-        let threads = &self.trees.leaf(own.node).threads;
-        if !threads.is_empty() && !threads.holds_only(thread) {
+        if self.trees.leaf(own.node).has_others(thread) {
             return;
         }
         let (leaf, now) = (NodeId(own.node), self.instant());
@@ -148,7 +145,7 @@ impl<P: Port> Cpu<P> {
     ) {
         let own = self.trees.away_from(owner, thread, leaf);
         if !own.is_none() {
-            self.trees.begin_lending(owner, thread, own, now());
+            self.trees.begin_lending(owner, (thread, leaf), own, now());
         }
     }
 
@@ -167,8 +164,10 @@ impl<P: Port> Cpu<P> {
         }
         let before = from.away.get(self);
         from.away.set(self, LeafRef::NONE);
+        let beside = self.trees.stop_standing_by(self, from);
         self.begin_lending(self, to, leaf, || self.instant());
         self.run_instead::<N>(to, from);
+        self.leave_beside(beside, self.instant());
         // That of a caller that it has answered goes on.
         let ends_job = ends_job && before == from.reservation.get(self);
         self.trees.end_lending(before, ends_job, self.instant());
@@ -197,16 +196,32 @@ impl<P: Port> Cpu<P> {
     #[inline(never)]
     fn follow_caller(&self, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
         let leaf = self.trees.leaf_of(self, thread);
-        if thread.leaf.get(self) != leaf || self.is_away_elsewhere(thread, leaf) {
+        if !self.is_where_it_should_be(thread, leaf) {
             self.join_anew(cpu, thread, leaf);
         }
     }
 
-    /// Whether another leaf is a thread's own than was when it joined this one.
-    fn is_away_elsewhere(&self, thread: Ref<Thread<P>>, leaf: u32) -> bool {
-        let away = thread.away.get(self);
-        let lent = self.trees.lend_any() || !away.is_none();
-        lent && away != self.trees.away_from(self, thread, leaf)
+    /// Whether a thread that is queued is in this leaf, which it should use, or stands by there
+    /// while that cannot run.
+    fn is_where_it_should_be(&self, thread: Ref<Thread<P>>, leaf: u32) -> bool {
+        let (there, away) = (thread.leaf.get(self), thread.away.get(self));
+        let stands_by = thread.stands_by();
+        if !self.trees.lend_any() && away.is_none() && !stands_by {
+            return there == leaf;
+        }
+        let own = self.trees.away_from(self, thread, leaf);
+        if away.is_none() && stands_by {
+            return own.node == there && thread.beside.get(self) == leaf;
+        }
+        there == leaf && away == own
+    }
+
+    /// None but a thread that has left it may have been able to run in this leaf.
+    fn leave_beside(&self, leaf: Option<u32>, now: u64) {
+        if let Some(leaf) = leaf.filter(|leaf| self.trees.leaf(*leaf).is_left()) {
+            let here = self.number as usize;
+            self.trees.with(|tree| tree.block_here(here, NodeId(leaf), now, false));
+        }
     }
 
     /// A thread that is queued leaves its leaf, and joins this one, which it should use. All at one
@@ -217,6 +232,7 @@ impl<P: Port> Cpu<P> {
         self.trees.with(|tree| tree.account(cpu.number as usize, now));
         self.trees.keep_turn(self, thread, leaf);
         thread.away.set(self, LeafRef::NONE);
+        let beside = self.trees.stop_standing_by(self, thread);
         if self.trees.lend_any() {
             self.begin_lending(self, thread, leaf, || now);
         }
@@ -227,6 +243,7 @@ impl<P: Port> Cpu<P> {
             self.ask(cpu, thread);
         }
         self.trees.take_turn(self, thread);
+        self.leave_beside(beside, now);
         if !before.is_none() {
             self.trees.end_lending(before, false, now);
         }

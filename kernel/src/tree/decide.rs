@@ -82,9 +82,16 @@ impl<P: Port> Trees<P> {
     ) -> Option<Chosen<P>> {
         P::cost(CostEvent::Search);
         P::cost(CostEvent::LookUp);
-        let (pick, service, now) = self.take_steps(cpu as usize, now, clock, leaves)?;
+        let (mut pick, service, now) = self.take_steps(cpu as usize, now, clock, leaves)?;
         let place = pick.leaf.and_then(|leaf| self.leaves.get(leaf.0 as usize));
         let Some(place) = place else { return Some(Chosen { thread: None, until: pick.until }) };
+        if let Some(thread) = place.standing_by.head() {
+            self.change_places(owner, thread, now);
+            // Each further one comes with a decision of its own.
+            if !place.standing_by.is_empty() {
+                pick.until = now;
+            }
+        }
         let first = place.threads.head();
         let until = match first.filter(|first| !place.threads.holds_only(*first)) {
             Some(first) => self.share_slices(place, first, service, now).min(pick.until),

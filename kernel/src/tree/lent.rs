@@ -3,7 +3,8 @@
 //!
 //! Which leaf a thread is lent is decided when waits change, and stored; whether it uses that, or
 //! its own, or what its callers are lent, is decided when it is queued, and at each change. A
-//! thread that is queued in a lent leaf has the name of its own one, which is charged too.
+//! thread that is queued in a lent leaf has the name of its own one, which is charged too, and
+//! mostly [stands by](super::beside) there.
 
 use super::{DONATIONS, Own, Trees};
 use crate::access::{Owner, Ref};
@@ -102,6 +103,17 @@ impl<P: Port> Trees<P> {
         })
     }
 
+    /// The leaves that a thread is queued in, and stands by at.
+    pub fn places_of(
+        &self,
+        owner: &impl Owner,
+        thread: Ref<Thread<P>>,
+    ) -> impl Iterator<Item = u32> {
+        let queued = thread.queued().then(|| thread.leaf.get(owner));
+        let beside = thread.stands_by().then(|| thread.beside.get(owner));
+        queued.into_iter().chain(beside)
+    }
+
     /// How many classes a leaf is below.
     pub fn depth_of(&self, leaf: u32) -> u8 {
         self.with(|tree| tree.depth_of(NodeId(leaf))).unwrap_or(0)
@@ -175,8 +187,21 @@ impl<P: Port> Trees<P> {
         if own == leaf { LeafRef::NONE } else { self.name(NodeId(own)) }
     }
 
-    /// A thread is about to use a lent leaf. If it is queued, it leaves its own one behind this.
+    /// A thread is about to use this leaf, which is lent. If it is queued, it leaves its own one
+    /// behind this.
     pub fn begin_lending(
+        &self,
+        owner: &impl Owner,
+        (thread, leaf): (Ref<Thread<P>>, u32),
+        own: LeafRef,
+        now: u64,
+    ) {
+        self.stand_by(owner, thread, (own.node, leaf), now);
+        self.go_away(owner, thread, own, now);
+    }
+
+    /// The same of its leaves alone.
+    pub(super) fn go_away(
         &self,
         owner: &impl Owner,
         thread: Ref<Thread<P>>,

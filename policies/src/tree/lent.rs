@@ -1,8 +1,10 @@
 //! Leaves that are lent: a thread that owns what another one waits for runs on that one's leaf,
 //! where it is more urgent than its own (S2G-05, S4-07). Whose leaf it is pays for it.
 //!
-//! Meanwhile nothing may be ready on the thread's own leaf, so that cannot be chosen: it is
-//! *physically inactive*. Two approaches say what becomes of its place among service curves:
+//! Where priorities or deadlines decide between the two ([`Tree::goes_by_urgency`]), the own leaf
+//! stays ready, and is chosen while the lent one cannot be. Elsewhere nothing is ready there
+//! meanwhile: it is *physically inactive*. Two approaches say what becomes of its place among
+//! service curves:
 //!
 //! | | own leaf | when the thread comes back |
 //! |---|---|---|
@@ -55,6 +57,19 @@ impl Tree<'_> {
         }
         let (one, other) = self.parted(one.0, other.0);
         self.compare_siblings(one, other)
+    }
+
+    /// Whether of two leaves the less urgent one is chosen only where the other one cannot be:
+    /// priorities or deadlines decide between them. O(depth).
+    pub fn goes_by_urgency(&self, one: NodeId, other: NodeId) -> bool {
+        if self.plain(one.0).is_some() || self.plain(other.0).is_some() {
+            return self.compare_urgency(one, other).is_some();
+        }
+        if self.node(one).is_none() || self.node(other).is_none() || one == other {
+            return false;
+        }
+        let policy = self.policy_of(self.nodes[self.parted(one.0, other.0).0 as usize].parent);
+        matches!(policy, Some(Policy::FixedPriority | Policy::EarliestDeadline))
     }
 
     /// Where the ways up from two nodes meet: the children there that they are or are below.

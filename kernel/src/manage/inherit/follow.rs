@@ -88,8 +88,8 @@ impl<P: Port> Manager<'_, P> {
     fn key_of_change(&self, at: Ref<Thread<P>>) -> u8 {
         let (inherit, trees) = (&self.all.open(at).inherit, &self.kernel.trees);
         let uses = trees.leaf_of(&self.all, at);
-        let used = at.queued().then(|| at.leaf.get(&self.all));
-        let is_shared = used.into_iter().chain([uses]).any(|leaf| trees.is_shared(leaf));
+        let mut used = trees.places_of(&self.all, at).chain([uses]);
+        let is_shared = used.any(|leaf| trees.is_shared(leaf));
         let waits = inherit.waits.get().is_some() || inherit.is_awaited();
         let reaches = waits || is_shared || self.server_of(at).is_some();
         if reaches { u8::MAX } else { key(trees.urgency_of(uses)) }
@@ -151,9 +151,8 @@ impl<P: Port> Manager<'_, P> {
         let trees = &self.kernel.trees;
         let lent = at.lent.get(&self.all);
         let lent = trees.home_of(lent).map(|_| lent.node);
-        let used = at.queued().then(|| at.leaf.get(&self.all));
-        let used = used.filter(|used| Some(*used) != lent);
-        let keys = [lent, used].into_iter().flatten().map(|leaf| key(trees.urgency_of(leaf)));
+        let used = trees.places_of(&self.all, at).filter(|used| Some(*used) != lent);
+        let keys = lent.into_iter().chain(used).map(|leaf| key(trees.urgency_of(leaf)));
         keys.max().unwrap_or(0)
     }
 

@@ -2,6 +2,7 @@
 //! every effective priority from scratch.
 
 mod attack;
+mod beside;
 mod branches;
 mod calls;
 mod ceilings;
