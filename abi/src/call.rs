@@ -143,6 +143,12 @@ pub enum Call {
     /// manifest keep theirs.
     Name = 54,
 
+    /// Makes at most `a0` steps of what follows [`Call::ReservationSet`] and
+    /// [`Call::ReservationJoin`] where these make a reservation more urgent: the timeouts of its
+    /// threads become so, one thread a step. The kernel issues it for the thread that has made the
+    /// change.
+    TimeoutsFollow = 55,
+
     /// Writes the low `a1` bytes of `w0..w3` (at most 32) to the console in slot `a0`, or nothing
     /// and fails with [`Error::Timeout`](crate::Error::Timeout): 8 writes of the domain wait.
     ConsoleWrite = 56,
@@ -222,7 +228,7 @@ pub enum Call {
 
 impl Call {
     /// All system calls, in the order of their numbers.
-    pub const ALL: [Call; 58] = [
+    pub const ALL: [Call; 59] = [
         Call::Ipc,
         Call::Call,
         Call::ReplyWait,
@@ -262,6 +268,7 @@ impl Call {
         Call::Reserve,
         Call::ReservationInspect,
         Call::Name,
+        Call::TimeoutsFollow,
         Call::ConsoleWrite,
         Call::ConsoleRead,
         Call::Shutdown,

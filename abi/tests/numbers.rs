@@ -43,7 +43,7 @@ fn calls() {
         InterruptRoute 29, MemoryCreate 32, Map 33, Protect 34, MemoryAddress 35,
         DomainCreate 40, DomainGrant 41, ThreadCreate 42,
         ThreadExchange 43, ThreadResume 44, ThreadSuspend 45, ThreadPriority 46, ThreadInspect 47,
-        ThreadMigrate 48, Name 54, ConsoleWrite 56, ConsoleRead 57, Shutdown 58, Inspect 59,
+        ThreadMigrate 48, Name 54, TimeoutsFollow 55, ConsoleWrite 56, ConsoleRead 57, Shutdown 58, Inspect 59,
         Observe 60, MutexWait 64, MutexWake 65, CondWait 66, CondRequeue 67, InheritWait 68,
         InheritWake 69, InheritCondWait 70, InheritRequeue 71, InheritHelp 72, Ceiling 73,
         Serve 74, TrainCreate 128, TrainCall 129, TrainReturn 130);

@@ -464,6 +464,9 @@ impl<S: System> Entry<S> {
             }
             // The arguments lie in the context still: nothing is to be written.
             Ok(Done::Preempted) => thread.issue_again(number | RESTARTED, context.call().1),
+            Ok(Done::Rest(call, argument)) => {
+                thread.issue_again(call as u64 | RESTARTED, [argument, 0, 0, 0, 0, 0]);
+            }
             Err(error) => {
                 // Not of a path with or without trace points: there is one copy of this.
                 self.cpu.note(Event::Fail, me, error as u32, 0);

@@ -327,9 +327,7 @@ impl<P: Port> Checker<'_, '_, P> {
     fn is_to_follow(&self, sleeper: TimerEntry<P>) -> bool {
         let trees = &self.machine.kernel.trees;
         let TimerEntry::Thread(thread) = sleeper else { return false };
-        let node = NodeId(self.all.open(thread).reservation.get(self.all).node);
-        let waits = |NodeId(at)| trees.leaf(at).next_sleeper.get() <= thread.index();
-        trees.with(|tree| tree.path(node).any(waits)).unwrap_or(false)
+        trees.walk.is_to_reach(thread.index(), self.machine.kernel.threads.size())
     }
 
     /// The lengths that are kept for trace and statistics.

@@ -12,10 +12,12 @@ use abi::PRIORITIES;
 use cells::Cell;
 use policies::tree::{Events, Frame, Node, NodeId, PlainLeaf, Tree, TreeCpu, TreeError};
 use section::init;
+use walk::Walk;
 
 mod decide;
 mod lent;
 mod turns;
+mod walk;
 
 /// The time that a thread in a class of service curves runs at least, in nanoseconds (S4-05).
 const QUANTUM: u64 = 1_000_000;
@@ -68,9 +70,6 @@ pub struct Leaf<P: Port> {
     /// CPU time that the leaf had had when that slice began; modulo 2^64, since part of a slice can
     /// be used in other leaves.
     slice_from: Cell<u64>,
-    /// It has become more urgent, and the deadlines of its threads become so one by one: the next
-    /// thread to look at, by its place in the pool. Behind all of them: none is.
-    pub(crate) next_sleeper: Cell<u32>,
     /// What is signalled when a deadline is missed or the budget is used up.
     monitor: Cell<Option<Weak<Notification<P>>>>,
     /// With which bits: for a miss, for an overrun.
@@ -82,8 +81,7 @@ impl<P: Port> Leaf<P> {
         let (stamp, cpu) = (Cell::new(0), Cell::new(NOWHERE));
         let (holder, slice_from) = (Cell::new(None), Cell::new(0));
         let (monitor, bits) = (Cell::new(None), Cell::new([0; 2]));
-        let next_sleeper = Cell::new(u32::MAX);
-        Leaf { threads: List::new(), stamp, cpu, holder, slice_from, next_sleeper, monitor, bits }
+        Leaf { threads: List::new(), stamp, cpu, holder, slice_from, monitor, bits }
     }
 
     /// Where it runs, if it is in use.
@@ -117,6 +115,8 @@ pub struct Trees<P: Port> {
     lends: Cell<bool>,
     /// Whether there may be some, or one has moved, and no decision was made since.
     followed: Cell<bool>,
+    /// How far deadlines have followed what became more urgent.
+    pub(crate) walk: Walk,
 }
 
 /// How large a tree is.
@@ -154,6 +154,7 @@ impl<P: Port> Trees<P> {
             lent: Cell::new(0),
             lends: Cell::new(false),
             followed: Cell::new(false),
+            walk: Walk::new(),
         })
     }
 
@@ -193,6 +194,7 @@ impl<P: Port> Trees<P> {
             lent,
             lends: Cell::new(false),
             followed: Cell::new(false),
+            walk: Walk::new(),
         })
     }
 
@@ -407,7 +409,6 @@ impl<P: Port> Trees<P> {
         if place.home().is_some() {
             place.stamp.set(place.stamp.get() + 1);
             place.cpu.set(NOWHERE);
-            place.next_sleeper.set(u32::MAX);
             place.monitor.set(None);
             place.holder.set(None);
             place.slice_from.set(0);

@@ -49,6 +49,9 @@ pub enum Done {
     /// Not yet: an interrupt is pending, or another CPU waits, and the thread is to issue the call
     /// again.
     Preempted,
+    /// As asked, but for what another call of the thread does, with this argument, which it is to
+    /// issue next.
+    Rest(Call, u64),
 }
 
 /// The kernel, all of it open.

@@ -39,6 +39,7 @@ impl<P: Port> Manager<'_, P> {
             Call::ReservationSet => self.set_reservation(me, own, args),
             Call::ReservationJoin => self.join_reservation(me, own, args),
             Call::Reserve => self.reserve(own, args),
+            Call::TimeoutsFollow => Ok(self.timeouts_follow(args[0])),
             Call::ReservationInspect => self.inspect_reservation(own, args[0], args[1]),
             // Messages are not for here.
             _ => Err(Error::UnknownCall),
@@ -127,16 +128,12 @@ impl<P: Port> Manager<'_, P> {
         if self.makes_room() || (orders && !self.follows_before()) {
             return Ok(Done::Preempted);
         }
-        let node = self.node(at);
-        let stands = orders && self.has_share(node, Share::decode(args[2], words))?;
         let change = || self.change_reservation(at, args[1], args[2], words);
-        self.change_with_sleepers(node, stands, change)
-    }
-
-    /// Whether this is what a node is among its siblings.
-    fn has_share(&self, node: NodeId, share: Option<Share>) -> Result<bool, Error> {
-        let state = self.tree(|tree| tree.inspect(node))?;
-        Ok(share.is_some() && share == state.map(|state| state.share))
+        if orders {
+            return self.change_with_sleepers(self.node(at), change);
+        }
+        change()?;
+        Ok(Done::Nothing)
     }
 
     /// Whether no thread is to follow a change of waits any more.
@@ -170,7 +167,7 @@ impl<P: Port> Manager<'_, P> {
             return Ok(Done::Preempted);
         }
         let change = || self.monitor_reservation(at, monitor, bits, level);
-        self.change_with_sleepers(node, false, change)
+        self.change_with_sleepers(node, change)
     }
 
     /// Changes a [`Setting`] of a reservation. An error changes nothing.
@@ -266,10 +263,7 @@ impl<P: Port> Manager<'_, P> {
         if self.makes_room() || !self.follows_before() {
             return Ok(Done::Preempted);
         }
-        let node = self.node(at);
-        let is_there = self.all.open(at).class.get() == Some(class);
-        let stands = is_there && self.has_share(node, Some(share))?;
-        self.change_with_sleepers(node, stands, || self.move_reservation(at, class, share))
+        self.change_with_sleepers(self.node(at), || self.move_reservation(at, class, share))
     }
 
     /// Moves a reservation to a class. An error changes nothing.

@@ -1,42 +1,43 @@
 //! What sleeps on a reservation that has become more urgent: the deadlines of its threads become so
-//! behind the change, one by one, with polls between them. How far that has come is kept with the
-//! reservation, so the call that is issued again goes on there, and a call that never is leaves
-//! deadlines that are less urgent than their threads, and nothing else.
+//! behind the change, one by one. The change only begins the walk over all threads; what its caller
+//! issues next is [`Call::TimeoutsFollow`], which makes it, with polls between the steps. Whoever
+//! changes something while a walk is under way goes on with that, so no deadline waits for a caller
+//! that has left its own undone.
 
 use super::{Done, Manager};
 use crate::port::Port;
 use abi::Error;
+use abi::call::Call;
 use policies::tree::NodeId;
 
 impl<P: Port> Manager<'_, P> {
-    /// Makes a change of a node, unless it stands already and deadlines still follow it. If the
-    /// node is more urgent then, the deadlines of its threads become so. An error of the change
-    /// changes nothing.
+    /// Makes a change of a node. If the node is more urgent then, the deadlines of its threads
+    /// become so behind it. An error changes nothing.
     pub(super) fn change_with_sleepers(
         &self,
         node: NodeId,
-        stands: bool,
         change: impl FnOnce() -> Result<(), Error>,
     ) -> Result<Done, Error> {
-        let next = &self.kernel.trees.leaf(node.0).next_sleeper;
-        let thread = || self.kernel.threads.get(next.get());
-        if !stands || thread().is_none() {
-            let before = self.kernel.trees.urgency_of_instants(node);
-            change()?;
-            if self.kernel.trees.urgency_of_instants(node) > before {
-                next.set(0);
-                if self.preempted() {
-                    return Ok(Done::Preempted);
-                }
+        let (trees, threads) = (&self.kernel.trees, self.kernel.threads.size());
+        let before = trees.urgency_of_instants(node);
+        change()?;
+        if trees.urgency_of_instants(node) > before {
+            trees.walk.begin(threads);
+        }
+        let is_over = trees.walk.left() == 0;
+        Ok(if is_over { Done::Nothing } else { Done::Rest(Call::TimeoutsFollow, threads.into()) })
+    }
+
+    /// Makes at most so many steps of the walk.
+    pub(super) fn timeouts_follow(&self, steps: u64) -> Done {
+        let (walk, threads) = (&self.kernel.trees.walk, &self.kernel.threads);
+        for made in 1..=steps {
+            let Some(next) = walk.step(threads.size()) else { break };
+            threads.get(next).into_iter().for_each(|at| self.sleep_anew(at));
+            if made < steps && walk.left() > 0 && self.preempted() {
+                return Done::Rest(Call::TimeoutsFollow, steps - made);
             }
         }
-        while let Some(at) = thread() {
-            next.set(next.get() + 1);
-            self.sleep_anew(at);
-            if thread().is_some() && self.preempted() {
-                return Ok(Done::Preempted);
-            }
-        }
-        Ok(Done::Nothing)
+        Done::Nothing
     }
 }

@@ -15,12 +15,13 @@ use kernel::system::{DirectLazy, Fastpath, System, Tree};
 use std::collections::BTreeMap;
 
 /// Calls that a kernel without a scheduling tree does not know.
-const RESERVATIONS: [Call; 5] = [
+const RESERVATIONS: [Call; 6] = [
     Call::ReservationCreate,
     Call::ReservationSet,
     Call::ReservationJoin,
     Call::Reserve,
     Call::ReservationInspect,
+    Call::TimeoutsFollow,
 ];
 /// Errors that only they return.
 const OF_RESERVATIONS: [Error; 5] = [

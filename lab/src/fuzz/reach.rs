@@ -71,7 +71,8 @@ fn errors(call: Call) -> (bool, bool, &'static [Error]) {
         | Call::ReservationSet
         | Call::ReservationJoin
         | Call::Reserve
-        | Call::ReservationInspect => (false, false, &[UnknownCall]),
+        | Call::ReservationInspect
+        | Call::TimeoutsFollow => (false, false, &[UnknownCall]),
         Call::Name => (true, false, &[InvalidArgument, WrongState]),
         // The console is always ready here.
         Call::ConsoleWrite => (true, false, &[InvalidArgument]),

@@ -9,12 +9,13 @@ const MOST: u64 = 10 * ENOUGH;
 /// Runs under the scheduling tree.
 const TREE_RUNS: usize = 12;
 /// Calls that the tree alone has.
-const RESERVING: [Call; 5] = [
+const RESERVING: [Call; 6] = [
     Call::ReservationCreate,
     Call::ReservationSet,
     Call::ReservationJoin,
     Call::Reserve,
     Call::ReservationInspect,
+    Call::TimeoutsFollow,
 ];
 
 /// Seeds that have found something.

@@ -15,13 +15,6 @@ impl Tree<'_> {
         (!self.is_shared_class(root)).then_some(urgency as i16)
     }
 
-    /// A node and all classes above it, upwards.
-    pub fn path(&self, at: NodeId) -> impl Iterator<Item = NodeId> {
-        let above =
-            |NodeId(at): &NodeId| self.nodes.get(*at as usize).map(|node| NodeId(node.parent));
-        core::iter::successors(Some(at), above).take_while(|at| at.0 != NIL)
-    }
-
     /// Whether a node may be chosen before the leaf that its CPU runs, or as its equal: not if it
     /// is below that one in the root class. A decision is due as well if a miss that is no less
     /// urgent than that leaf comes before the next one. Of a node of the shared class: whether any

@@ -134,9 +134,10 @@ fn begun() -> Machine {
     board.does(SLEEPER, sleep(20 * TICK));
     board.wait(TICK - board.host.now());
     assert_eq!(urgency(&board), 15);
-    board.host.interrupt_after(2);
     board.call(raise(18));
-    assert!(board.regs.get().again, "it is to be issued again");
+    board.host.interrupt_after(1);
+    board.reissue();
+    assert!(board.regs.get().again, "the rest is to be issued again");
     assert_eq!(urgency(&board), 15);
     board.wait(TICK);
     board
@@ -150,18 +151,43 @@ fn a_change_that_was_interrupted_goes_on() {
     assert_eq!(urgency(&board), 18);
 }
 
-/// Its call is never issued again: the deadline is served late at worst, and the next call with the
-/// same change goes on with it.
+/// The rest of a change is never issued again: the deadline is served late at worst, and any other
+/// change goes on with it.
 #[test]
 fn a_change_whose_thread_is_sent_elsewhere_stands() {
+    let (code, words) = Share::Priority(18).encode();
+    for other in [
+        raise(18),
+        system(Call::ReservationJoin, &[LEAF, ROOT, code]).with_words(words),
+        set(LEAF, Setting::Monitor, (0, [0; 4])),
+        set(LEAF, Setting::Share, Share::Priority(300).encode()),
+    ] {
+        let board = begun();
+        let thread = THREAD + u64::from(RUNS);
+        board.succeeds(BESIDE, system(Call::ThreadSuspend, &[thread]));
+        board.succeeds(BESIDE, system(Call::ThreadExchange, &[thread, 0, 0, 0, 0, 0]));
+        assert_eq!(urgency(&board), 15);
+        board.succeeds(BESIDE, other);
+        assert_eq!(urgency(&board), 18);
+    }
+}
+
+/// Behind the change nothing is checked again.
+#[test]
+fn a_change_outlives_its_capability() {
     let board = begun();
-    let thread = THREAD + u64::from(RUNS);
-    board.succeeds(BESIDE, system(Call::ThreadSuspend, &[thread]));
-    board.succeeds(BESIDE, system(Call::ThreadExchange, &[thread, 0, 0, 0, 0, 0]));
-    assert_eq!(urgency(&board), 15);
-    board.succeeds(BESIDE, raise(18));
+    board.succeeds(BESIDE, system(Call::CapDelete, &[CLASS]));
+    board.does(BESIDE, sleep(10 * TICK));
+    board.sees(RUNS, Ok(()));
     assert_eq!(urgency(&board), 18);
-    board.check();
+}
+
+/// A program can ask for steps itself: there are none where nothing has changed.
+#[test]
+fn steps_that_nobody_needs_are_none() {
+    let board = reserved(&TWO);
+    board.succeeds(RUNS, system(Call::TimeoutsFollow, &[u64::MAX]));
+    assert!(!board.regs.get().again);
 }
 
 #[test]

@@ -76,6 +76,7 @@ fn usual(call: Call) -> [u64; 6] {
         Call::ReservationJoin => &[LEAF, ROOT, 1, 0],
         Call::Reserve => &[other, LEAF, 0, 0],
         Call::ReservationInspect => &[LEAF],
+        Call::TimeoutsFollow => &[8],
         Call::Name => &[other, 0x61],
         Call::ConsoleWrite | Call::ConsoleRead => &[CONSOLE_SLOT, 8],
         Call::Inspect | Call::Observe => &[SYSTEM_SLOT, 0, 0],

@@ -156,7 +156,8 @@ impl Made {
 
 /// Whether a kernel without a scheduling tree does not know a call.
 fn is_of_tree(call: Call) -> bool {
-    (Call::ReservationCreate as u8..=Call::ReservationInspect as u8).contains(&(call as u8))
+    call != Call::Name
+        && (Call::ReservationCreate as u8..=Call::TimeoutsFollow as u8).contains(&(call as u8))
 }
 
 /// Whether there are objects of a kind that calls destroy, where there is a tree or not.

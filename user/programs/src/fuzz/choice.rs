@@ -417,6 +417,7 @@ impl Chooser {
             Call::ReservationSet => [self.of(any), self.small(5), self.small(5), 0, 0, 0],
             Call::ReservationJoin => [self.of(any), self.of(any), self.small(5), 0, 0, 0],
             Call::Reserve => [self.of(THREAD), self.of(any), 0, 0, 0, 0],
+            Call::TimeoutsFollow => [self.small(9), 0, 0, 0, 0, 0],
             Call::Name => [self.of([THREAD, DOMAIN][any as usize % 2]), self.name(), 0, 0, 0, 0],
             Call::ConsoleWrite => [self.of(COPY), self.small(8), 0, 0, 0, 0],
             // The run is to last: for its end this holds a capability only by chance.

@@ -48,6 +48,9 @@ impl Reservations {
                 (Call::Reserve, [chooser.of(kind), of, 0, 0, 0, 0], [0; 4])
             }
             14 => (Call::Destroy, [chooser.of(COPY), 0, 0, 0, 0, 0], [0; 4]),
+            15 if chooser.random().below(4) == 0 => {
+                (Call::TimeoutsFollow, [u64::MAX, 0, 0, 0, 0, 0], [0; 4])
+            }
             _ => {
                 let of = chooser.random().below(3);
                 (Call::ReservationInspect, [at, of, 0, 0, 0, 0], [0; 4])

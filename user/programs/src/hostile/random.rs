@@ -127,6 +127,7 @@ fn shapes(call: u64) -> &'static [Shape] {
         Call::ReservationSet | Call::ReservationJoin => &[Held, Small, Small],
         Call::Reserve => &[THREAD, Held],
         Call::ReservationInspect => &[Held, Small],
+        Call::TimeoutsFollow => &[Any],
         Call::Name => &[Held, Any, Any],
         Call::ConsoleWrite | Call::ConsoleRead | Call::Shutdown | Call::Inspect | Call::Observe => {
             &[Held, Small, Small]
