@@ -389,7 +389,9 @@ impl Chooser {
             Call::TimerCreate => [self.spare(TIMER), self.of(NOTIFICATION), 0, 0, 0, 0],
             Call::TimerSet => [self.of(TIMER), self.soon(), 0, 0, 0, 0],
             // The CPU of a route; an acknowledgement ignores it.
-            Call::InterruptAck | Call::InterruptRoute => [self.interrupt(), self.small(5), 0, 0, 0, 0],
+            Call::InterruptAck | Call::InterruptRoute => {
+                [self.interrupt(), self.small(5), 0, 0, 0, 0]
+            }
             Call::MemoryCreate => [self.spare(MEMORY), self.from(1, 4), 0, 0, 0, 0],
             Call::Map => {
                 let (domain, to) = (self.domain(), self.spare(MAPPING) | self.rights() << 32);
