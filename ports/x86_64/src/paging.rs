@@ -40,7 +40,7 @@ const LARGE: u64 = 0x80;
 const NO_EXECUTE: u64 = 1 << 63;
 /// The address in an entry, with the attributes of device memory: no table and no RAM has any, so
 /// that one mask serves for all.
-const ADDRESS: u64 = ADDRESSES - PAGE | ATTRIBUTES;
+const ADDRESS: u64 = (ADDRESSES - PAGE) | ATTRIBUTES;
 /// End of the physical addresses that a page table can hold.
 pub const ADDRESSES: u64 = 1 << 52;
 const LARGE_PAGE: u64 = 0x20_0000;
