@@ -19,7 +19,6 @@ use crate::send_queue::Heap;
 use abi::PRIORITIES;
 use abi::object::Resource;
 use core::sync::atomic::Ordering::Relaxed;
-use policies::tree::NodeId;
 
 /// Checks every invariant and panics with the first that does not hold.
 pub fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {

@@ -159,3 +159,25 @@ fn another_seed_interleaves_otherwise() {
     assert_ne!(fingerprint(&log(1)), fingerprint(&log(2)));
     assert_eq!(fingerprint(&log(1)), fingerprint(&log(1)));
 }
+
+#[test]
+fn zz_survey() {
+    let (from, to): (u64, u64) = (
+        std::env::var("FROM").unwrap().parse().unwrap(),
+        std::env::var("TO").unwrap().parse().unwrap(),
+    );
+    use std::io::Write;
+    let base = Reach::default().missing();
+    for seed in from..to {
+        let mut reach = Reach::default();
+        let at = std::time::Instant::now();
+        if let Err(failure) = run(&plan(seed, 1, None), &mut reach) {
+            println!("SEED {seed} FAILS {failure}");
+            continue;
+        }
+        let missing = reach.missing();
+        let got: Vec<_> = base.iter().filter(|one| !missing.contains(one)).collect();
+        println!("SEED {seed} {} {} {got:?}", reach.steps, at.elapsed().as_millis());
+        std::io::stdout().flush().unwrap();
+    }
+}

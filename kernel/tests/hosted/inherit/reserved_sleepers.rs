@@ -135,7 +135,7 @@ fn begun() -> Machine {
     board.wait(TICK - board.host.now());
     assert_eq!(urgency(&board), 15);
     board.call(raise(18));
-    board.host.interrupt_after(1);
+    board.host.interrupt_after(0);
     board.reissue();
     assert!(board.regs.get().again, "the rest is to be issued again");
     assert_eq!(urgency(&board), 15);
