@@ -2,6 +2,7 @@
 
 mod compare;
 mod cyclictest;
+pub mod fault;
 pub mod live;
 pub mod model;
 pub mod refusal;

@@ -1,6 +1,6 @@
 //! Finds systems by name or path.
 
-use crate::cli::Under;
+use crate::cli::{Under, fault};
 use crate::failure::{did_you_mean, usage};
 use crate::machine::Machine;
 use crate::workspace;
@@ -120,7 +120,7 @@ pub fn set_fault(system: &mut System, given: &str) -> Result<()> {
     let Some((name, fault)) = given.split_once('=') else {
         return Err(usage(format!("--fault takes DEVICE=FAULT, not `{given}`")));
     };
-    let fault: devices::Fault = fault.parse().map_err(|error: String| usage(error))?;
+    let fault = fault::parse(fault).map_err(usage)?;
     let devices = system.devices.iter_mut().flat_map(|devices| &mut devices.setup.devices);
     let mut devices: Vec<_> = devices.collect();
     let Some(at) = devices.iter().position(|device| device.name == name) else {

@@ -33,7 +33,6 @@ mod supervised;
 mod supervisor;
 mod system;
 mod target;
-pub mod units;
 mod urgency;
 mod values;
 
@@ -56,7 +55,7 @@ pub use system::{
     Trace,
 };
 pub use target::Target;
-pub use units::{spell_duration, spell_part, spell_part_up, spell_percent, spell_size};
+pub use units::{self, spell_duration, spell_part, spell_part_up, spell_percent, spell_size};
 
 /// What may guard a kernel, as a manifest names it.
 pub const LOCKINGS: [&str; 4] = [NO_LOCKING, "big", "fine", "elided"];

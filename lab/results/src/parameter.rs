@@ -3,6 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
+use units::{NANOSECONDS, whole};
 
 /// A value of a parameter. JSON has numbers for counts and strings for the others.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,23 +16,12 @@ pub enum Value {
     Name(String),
 }
 
-/// Units of time, the longest first.
-const UNITS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
-
 impl Value {
     /// The value that a text spells: digits are a count, digits and a unit a time, all else a name.
     pub fn parse(text: &str) -> Value {
-        let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-        let (number, unit) = text.split_at(digits);
-        let time = |scale: u64| number.parse::<u64>().ok()?.checked_mul(scale);
-        let scale = UNITS.iter().find(|(name, _)| *name == unit);
-        match (text.parse(), scale) {
-            (Ok(count), _) => Value::Count(count),
-            (_, Some((_, scale))) if digits > 0 => {
-                time(*scale).map_or_else(|| Value::Name(text.to_string()), Value::Time)
-            }
-            _ => Value::Name(text.to_string()),
-        }
+        let time = || whole(text, &NANOSECONDS).map(Value::Time);
+        let count = text.parse().ok().map(Value::Count);
+        count.or_else(time).unwrap_or_else(|| Value::Name(text.to_string()))
     }
 
     /// The number of a count, or the nanoseconds of a time.
@@ -48,8 +38,8 @@ impl fmt::Display for Value {
         match self {
             Value::Count(count) => write!(f, "{count}"),
             Value::Time(time) => {
-                let whole = UNITS.iter().find(|(_, scale)| time % scale == 0);
-                let (unit, scale) = whole.unwrap_or(&("ns", 1));
+                let fits = NANOSECONDS.iter().rev().find(|(_, scale)| time % scale == 0);
+                let (unit, scale) = fits.unwrap_or(&NANOSECONDS[0]);
                 write!(f, "{}{unit}", time / scale)
             }
             Value::Name(name) => f.write_str(name),

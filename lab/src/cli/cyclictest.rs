@@ -3,6 +3,7 @@
 use super::{all_kernels, machines, seed};
 use crate::machine::{self, MACHINES};
 use clap::{ArgAction, Args};
+use units::{Unit, whole};
 
 /// What to measure, and how.
 #[derive(Debug, Args)]
@@ -88,21 +89,14 @@ const fn most_bins(threads: u32) -> u32 {
     (WORDS / threads - COUNTERS) / 2
 }
 
-/// A number and `ms`, `s`, `m`, `h` or `d`, not 0; without a unit seconds.
+/// Milliseconds in the units of the original; without one a number is in seconds.
+const MILLISECONDS: [Unit; 6] =
+    [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000), ("", 1_000)];
+
+/// A number and one of these units, not 0.
 fn duration(text: &str) -> Result<String, String> {
-    let digits = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
-    let (count, unit) = text.split_at(digits);
-    let ms: u64 = match unit {
-        "ms" => 1,
-        "" | "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        _ => 0,
-    };
     let most = u64::MAX / 1_000_000;
-    let fits = |count: u64| count.checked_mul(ms).is_some_and(|all| (1..=most).contains(&all));
-    let known = count.parse().is_ok_and(fits);
+    let known = whole(text, &MILLISECONDS).is_some_and(|all| (1..=most).contains(&all));
     let why = "give a number, which is not 0, and ms, s, m, h or d, such as 10s";
     known.then(|| text.to_string()).ok_or_else(|| why.to_string())
 }

@@ -3,8 +3,8 @@
 use crate::machine::topologies::{THIS_HOST, TOPOLOGIES};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
-use manifest::units::{HERTZ, NANOSECONDS, scaled};
 use std::path::PathBuf;
+use units::{HERTZ, NANOSECONDS, Unit, scaled};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -108,14 +108,14 @@ fn topologies() -> PossibleValuesParser {
 }
 
 /// A quantity above zero.
-fn above_zero(text: &str, units: &[(&str, f64)]) -> Option<f64> {
+fn above_zero(text: &str, units: &[Unit]) -> Option<f64> {
     scaled(text, units).filter(|value| *value > 0.0)
 }
 
 /// A time in cycles or with a unit.
 pub fn time(text: &str) -> Result<Time, String> {
     let seconds = above_zero(text, &NANOSECONDS).map(|nanoseconds| nanoseconds / 1e9);
-    let cycles = || above_zero(text, &[("", 1.0)]).map(Time::Cycles);
+    let cycles = || above_zero(text, &[("", 1)]).map(Time::Cycles);
     seconds.map(Time::Seconds).or_else(cycles).ok_or_else(|| {
         "give a time above zero, in cycles or with a unit, such as 358 or 179ns".to_string()
     })

@@ -1,11 +1,11 @@
 //! Values of options: times, seeds, files.
 
-use manifest::units::{NANOSECONDS, scaled};
 use std::path::{Path, PathBuf};
+use units::{NANOSECONDS, scaled};
 
 /// A duration in nanoseconds, or with a unit.
 pub fn duration(text: &str) -> Result<u64, String> {
-    let parsed = scaled(text, &NANOSECONDS).or_else(|| scaled(text, &[("", 1.0)]));
+    let parsed = scaled(text, &NANOSECONDS).or_else(|| scaled(text, &[("", 1)]));
     let parsed = parsed.map(|nanoseconds| nanoseconds as u64);
     parsed.ok_or_else(|| "give a number with a unit, such as 2us or 1.5ms".to_string())
 }
@@ -56,7 +56,7 @@ pub fn plot(text: &str) -> Result<PathBuf, String> {
 /// What goes wrong with a device, as `DEVICE=FAULT` says; which devices there are is judged later.
 pub fn fault(text: &str) -> Result<String, String> {
     let (_, fault) = text.split_once('=').ok_or("write DEVICE=FAULT")?;
-    fault.parse::<devices::Fault>().map(|_| text.to_string())
+    super::fault::parse(fault).map(|_| text.to_string())
 }
 
 /// [`written`], with what wires had: its ending says as what.

@@ -6,7 +6,7 @@ use cargo_metadata::Metadata;
 use std::fs;
 
 /// Which package may depend on what inside the project, as `(package, dependencies)`.
-const RULE: [(&str, &[&str]); 29] = [
+const RULE: [(&str, &[&str]); 30] = [
     ("abi", &[]),
     ("cells", &[]),
     ("policies", &["abi", "cells"]),
@@ -42,14 +42,15 @@ const RULE: [(&str, &[&str]); 29] = [
     ("analysis", &[]),
     ("acceptance", &["abi", "analysis", "manifest", "policies"]),
     ("devices", &["abi"]),
-    ("manifest", &["abi", "devices"]),
+    ("units", &["abi"]),
+    ("manifest", &["abi", "devices", "units"]),
     ("twin-protocol", &["abi", "devices"]),
     ("twin", &["abi", "cells", "devices", "kernel", "rt", "programs", "twin-protocol"]),
     ("model", &["analysis"]),
     ("exact", &[]),
-    ("results", &["abi"]),
+    ("results", &["abi", "units"]),
     ("rtsim", &["abi", "manifest"]),
-    ("trace", &["abi", "results"]),
+    ("trace", &["abi", "analysis", "results"]),
     (
         "lab",
         &[
@@ -63,6 +64,7 @@ const RULE: [(&str, &[&str]); 29] = [
             "rtsim",
             "trace",
             "twin-protocol",
+            "units",
         ],
     ),
 ];

@@ -1,12 +1,12 @@
 //! Devices and plants against what the manual says of them.
 
-use crate::{Fault, KINDS, Panel, Parameters, Rng, STEP, Setup, Wired};
+use crate::{Fault, KINDS, Panel, Parameters, Rng, STEP, Setup, What, Wired};
 use abi::device::{adc, can, encoder, gpio, pwm};
 use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
 
-fn wired(kind: &str, wires: &[&str], parameters: &[(&str, &str)], faults: &[&str]) -> Wired {
+fn wired(kind: &str, wires: &[&str], parameters: &[(&str, &str)], faults: &[Fault]) -> Wired {
     let text = |(name, value): &(&str, &str)| (name.to_string(), value.to_string());
     Wired {
         name: kind.to_string(),
@@ -14,7 +14,7 @@ fn wired(kind: &str, wires: &[&str], parameters: &[(&str, &str)], faults: &[&str
         parameters: Parameters(parameters.iter().map(text).collect()),
         wires: wires.iter().map(|wire| wire.to_string()).collect(),
         irq: Some(5),
-        faults: faults.iter().map(|fault| fault.parse().expect("a fault")).collect(),
+        faults: faults.to_vec(),
     }
 }
 
@@ -23,8 +23,18 @@ fn panel(plant: &str, devices: Vec<Wired>) -> Panel {
     Panel::new(&setup, &[], 1).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// A fault from the start and for ever.
+fn always(what: What) -> Fault {
+    Fault { what, after: None, lasts: None }
+}
+
+/// One after and for so many milliseconds.
+fn within(what: What, after: u64, lasts: u64) -> Fault {
+    Fault { what, after: Some(after * MS), lasts: Some(lasts * MS) }
+}
+
 /// A motor whose encoder has faults, driven for some time; what it counts each millisecond.
-fn counts(faults: &[&str]) -> Vec<i64> {
+fn counts(faults: &[Fault]) -> Vec<i64> {
     let drive = wired("pwm", &["drive"], &[], &[]);
     let shaft = wired("encoder", &["angle"], &[("counts", "1000")], faults);
     let mut panel = panel("motor", vec![drive, shaft]);
@@ -37,21 +47,22 @@ fn counts(faults: &[&str]) -> Vec<i64> {
 fn faults_do_what_they_say() {
     let right = counts(&[]);
     assert!(right.is_sorted() && right[198] > 5_000, "{right:?}");
-    let stuck = counts(&["stuck after 50ms for 100ms"]);
+    let stuck = counts(&[within(What::Stuck, 50, 100)]);
     assert_eq!(stuck[..49], right[..49]);
     assert!(stuck[49..148].iter().all(|count| *count == stuck[49]), "{stuck:?}");
     assert_eq!(stuck[150..], right[150..]);
-    let late = counts(&["late 10ms"]);
+    let late = counts(&[always(What::Late(10 * MS))]);
     assert_eq!(late[10..], right[..189]);
-    let noisy = counts(&["noisy 0.01"]);
+    let noisy = counts(&[always(What::Noisy(10_000))]);
     let off = noisy.iter().zip(&right).map(|(a, b)| a.abs_diff(*b)).max();
     assert!((5..=11).contains(&off.expect("there are some")), "{off:?}");
-    assert_eq!(noisy, counts(&["noisy 0.01"]), "by the seed");
+    assert_eq!(noisy, counts(&[always(What::Noisy(10_000))]), "by the seed");
 }
 
 #[test]
 fn a_lost_request_is_lost_until_the_device_asks_anew() {
-    let mut panel = panel("loopback", vec![wired("gpio", &["a"], &[], &["lost 1 for 5ms"])]);
+    let mut panel =
+        panel("loopback", vec![wired("gpio", &["a"], &[], &[within(What::Lost(1), 0, 5)])]);
     panel.write(0, gpio::DRIVEN, 1, 0);
     panel.write(0, gpio::RISES, 1, 0);
     let mut press = |ms: u64| {
@@ -154,8 +165,8 @@ proptest! {
         accesses in prop::collection::vec((0..KINDS.len(), 0usize..10, any::<u64>(), 0..MS), 1..80),
         small in any::<bool>(),
     ) {
-        let faults = ["late 3ms", "noisy 1", "lost 2", "stuck after 5ms for 5ms"];
-        let mut panel = any_panel(&faults.map(|fault| fault.parse().expect("a fault")));
+        let lasting = [What::Late(3 * MS), What::Noisy(1_000_000), What::Lost(2)].map(always);
+        let mut panel = any_panel(&[&lasting[..], &[within(What::Stuck, 5, 5)]].concat());
         let mut now = 0;
         for (device, register, value, passes) in accesses {
             now += passes;
@@ -173,10 +184,11 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let run = |looks: &[u64]| {
-            let drive = wired("pwm", &["drive"], &[], &["noisy 0.1"]);
+            let [noisy, late] = [What::Noisy(100_000), What::Late(MS)].map(always);
+            let drive = wired("pwm", &["drive"], &[], &[noisy]);
             let setup = Setup {
                 plant: "motor".to_string(),
-                devices: vec![drive, wired("encoder", &["angle"], &[], &["noisy 0.1", "late 1ms"])],
+                devices: vec![drive, wired("encoder", &["angle"], &[], &[noisy, late])],
                 ..Setup::default()
             };
             let mut panel = Panel::new(&setup, &[], seed).expect("it is right");

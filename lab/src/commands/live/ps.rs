@@ -11,6 +11,7 @@ use anyhow::Result;
 use manifest::spell_size;
 use results::{fitted, plain_table};
 use serde_json::{Value, json};
+use units::NANOSECONDS;
 
 /// A space at which no line ends.
 const GLUE: &str = "\u{a0}";
@@ -113,9 +114,8 @@ fn whole(text: String) -> String {
 
 /// A time in three digits, rounded up.
 pub fn time(nanoseconds: u64) -> String {
-    const UNITS: [(&str, u64); 3] = [("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
-    let fits = |unit: &&(&str, u64)| nanoseconds >= unit.1;
-    let (name, unit) = UNITS.iter().rev().find(fits).unwrap_or(&UNITS[0]);
+    let units = &NANOSECONDS[1..];
+    let (name, unit) = units.iter().rev().find(|unit| nanoseconds >= unit.1).unwrap_or(&units[0]);
     let (mut digits, mut step) = (2, unit / 100);
     while digits > 0 && nanoseconds.div_ceil(step) >= 1_000 {
         (digits, step) = (digits - 1, step * 10);

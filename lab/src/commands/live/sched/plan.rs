@@ -11,8 +11,8 @@ use abi::reservation::{
     Timing,
 };
 use anyhow::Result;
-use manifest::units::{duration, percent};
 use manifest::{spell_duration, spell_percent};
+use units::{duration, percent};
 
 /// One change, and what takes it back.
 #[derive(Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use abi::control::Change;
 use abi::reservation::{LONGEST, Policy, SHORTEST_WINDOW, Share, WINDOWS, Window, Windows};
 use anyhow::Result;
 use manifest::spell_duration;
-use manifest::units::duration;
+use units::duration;
 
 /// A window that was asked for.
 struct Asked {

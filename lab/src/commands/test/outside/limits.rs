@@ -7,11 +7,11 @@ use crate::failure::did_you_mean;
 use crate::restarts::Restarts;
 use crate::worked;
 use anyhow::{Context, Result, bail, ensure};
-use manifest::units::{NANOSECONDS, percent, scaled};
 use manifest::{Problems, Reservation, Source, System, spell_duration, spell_percent};
 use std::fmt;
 use toml::{Spanned, Value};
 use trace::Traces;
+use units::{NANOSECONDS, percent, scaled};
 
 /// Bytes of the trace that a run is judged by.
 pub const TRACE: u64 = 64 << 20;

@@ -1,25 +1,35 @@
 //! Quantities with units, such as `256M`, `10ms` and `2GHz`: the one place that reads them.
+#![forbid(unsafe_code)]
 
 use std::str::FromStr;
 
-const SIZES: [(&str, u64); 3] = [("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)];
-const DURATIONS: [(&str, u64); 3] = [("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
+/// A unit, and how many of their base it is.
+pub type Unit = (&'static str, u64);
 
-/// Nanoseconds in the units of command lines.
-pub const NANOSECONDS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
+const SIZES: [Unit; 3] = [("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)];
+/// Nanoseconds in units of time, the shortest first.
+pub const NANOSECONDS: [Unit; 4] =
+    [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
 /// Hertz in units without regard to case; a bare number is in hertz.
-pub const HERTZ: [(&str, f64); 5] =
-    [("ghz", 1e9), ("mhz", 1e6), ("khz", 1e3), ("hz", 1.0), ("", 1.0)];
+pub const HERTZ: [Unit; 5] =
+    [("ghz", 1_000_000_000), ("mhz", 1_000_000), ("khz", 1_000), ("hz", 1), ("", 1)];
 
 /// A number, whole or not, with one of these units behind it, as a multiple of their base: zero
 /// or more. The unit `""` stands for none.
-pub fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
-    let (number, factor) = split::<f64, f64>(text.trim(), units)?;
-    Some(number * factor).filter(|value| value.is_finite() && *value >= 0.0)
+pub fn scaled(text: &str, units: &[Unit]) -> Option<f64> {
+    let (number, factor) = split::<f64>(text.trim(), units)?;
+    Some(number * factor as f64).filter(|value| value.is_finite() && *value >= 0.0)
+}
+
+/// The same of a whole number: exactly, without signs and spaces.
+pub fn whole(text: &str, units: &[Unit]) -> Option<u64> {
+    let is_plain = text.chars().all(|char| char.is_ascii_alphanumeric());
+    let (number, factor) = split::<u64>(text, units).filter(|_| is_plain)?;
+    number.checked_mul(factor)
 }
 
 /// The number in front of the first unit that leaves one, and the unit's factor.
-fn split<N: FromStr, F: Copy>(text: &str, units: &[(&str, F)]) -> Option<(N, F)> {
+fn split<N: FromStr>(text: &str, units: &[Unit]) -> Option<(N, u64)> {
     units.iter().find_map(|(unit, factor)| {
         let number = text.strip_suffix(unit)?.trim_end().parse().ok()?;
         Some((number, *factor))
@@ -27,20 +37,13 @@ fn split<N: FromStr, F: Copy>(text: &str, units: &[(&str, F)]) -> Option<(N, F)>
 }
 
 /// Bytes in a size.
-pub(crate) fn size(text: &str) -> Option<u64> {
-    quantity(text, &SIZES)
+pub fn size(text: &str) -> Option<u64> {
+    whole(text, &SIZES)
 }
 
-/// Nanoseconds in a duration.
+/// Nanoseconds in a duration of manifests, which are microseconds at least.
 pub fn duration(text: &str) -> Option<u64> {
-    quantity(text, &DURATIONS)
-}
-
-/// Exactly, without signs and spaces.
-fn quantity(text: &str, units: &[(&str, u64)]) -> Option<u64> {
-    let is_plain = text.chars().all(|char| char.is_ascii_alphanumeric());
-    let (number, factor) = split::<u64, u64>(text, units).filter(|_| is_plain)?;
-    number.checked_mul(factor)
+    whole(text, &NANOSECONDS[1..])
 }
 
 /// A part of a CPU in millionths, written in percent with four digits behind the point at most.
@@ -85,8 +88,8 @@ pub fn spell_size(bytes: u64) -> String {
 
 /// A duration as manifests write it, exact to the microsecond.
 pub fn spell_duration(nanoseconds: u64) -> String {
-    let fits = |(_, factor): &&(&str, u64)| nanoseconds.is_multiple_of(*factor);
-    match DURATIONS.iter().rev().find(fits) {
+    let fits = |(_, factor): &&Unit| nanoseconds.is_multiple_of(*factor);
+    match NANOSECONDS[1..].iter().rev().find(fits) {
         Some((unit, factor)) if nanoseconds > 0 => format!("{}{unit}", nanoseconds / factor),
         _ => format!("{}us", nanoseconds / 1_000),
     }
