@@ -1,25 +1,14 @@
 //! What is asked and answered about a running system is understood on the other side, and anything
 //! else is refused.
 
+mod random;
+
 use abi::control::{
     COMMAND_WORDS, Change, Command, Domain, Held, MOST_WORDS, Machine, Malformed, Reservation, Row,
     Rows, Thread, Window, number,
 };
 use abi::reservation::{self, Budget, Curve, SHORTEST_WINDOW, Server, Share, Timing, Windows};
-
-/// Numbers from a seed, for tests of what depends on nothing.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        self.0 >> 16 ^ self.0 << 40
-    }
-
-    fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
-    }
-}
+use random::Random;
 
 fn curve(random: &mut Random) -> Curve {
     Curve { slope: random.next() as u32, bend: random.next(), rest: random.next() as u32 }

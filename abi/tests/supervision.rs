@@ -1,27 +1,20 @@
 //! What the laboratory writes for the supervisor is what it reads, and nothing else is read.
 
+mod random;
+
 use abi::Kind;
 use abi::supervision::{
     Child, ENTRIES, Entry, Event, Grant, Inventory, JOURNAL_SILENT, MAGIC, MOST_CHILDREN, Map,
     Owned, Reason, Silence,
 };
+use random::Random;
 
-/// Numbers from a seed, for tests of what depends on nothing.
-struct Random(u64);
+fn even(random: &mut Random) -> bool {
+    random.below(2) == 0
+}
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        self.0 >> 20
-    }
-
-    fn even(&mut self) -> bool {
-        self.next().is_multiple_of(2)
-    }
-
-    fn slot(&mut self) -> u32 {
-        1 + self.next() as u32 % 60
-    }
+fn slot(random: &mut Random) -> u32 {
+    1 + random.below(60) as u32
 }
 
 type Family = Vec<(Child, Vec<Map>, Vec<Grant>)>;
@@ -34,7 +27,7 @@ fn family(random: &mut Random) -> Family {
 fn member(random: &mut Random, nth: usize) -> (Child, Vec<Map>, Vec<Grant>) {
     let maps: Vec<Map> = (0..random.next() % 4)
         .map(|_| Map {
-            memory: (random.even()).then(|| random.slot()),
+            memory: even(random).then(|| slot(random)),
             first: random.next(),
             pages: random.next() % 512,
             address: random.next(),
@@ -43,7 +36,7 @@ fn member(random: &mut Random, nth: usize) -> (Child, Vec<Map>, Vec<Grant>) {
             bytes: random.next() % 16,
         })
         .collect();
-    let grant = |random: &mut Random| Grant { from: random.slot(), to: 2, rights: 3 };
+    let grant = |random: &mut Random| Grant { from: slot(random), to: 2, rights: 3 };
     let grants: Vec<Grant> = (0..random.next() % 5).map(|_| grant(random)).collect();
     let child = Child {
         name: [random.next(), random.next()],
@@ -58,13 +51,13 @@ fn member(random: &mut Random, nth: usize) -> (Child, Vec<Map>, Vec<Grant>) {
         argument: random.next(),
         buffer: random.next(),
         fresh_pages: random.next() % 513,
-        faults: random.slot(),
-        told: (random.even()).then(|| random.slot()),
-        reservation: (random.even()).then(|| random.slot()),
-        always: random.even(),
+        faults: slot(random),
+        told: even(random).then(|| slot(random)),
+        reservation: even(random).then(|| slot(random)),
+        always: even(random),
         at_most: random.next() % 17,
         within: random.next(),
-        heartbeat: (random.even()).then(|| 1 + random.next()),
+        heartbeat: even(random).then(|| 1 + random.next()),
         depends: random.next() as u32 & ((1u64 << nth) - 1) as u32,
         maps: maps.len(),
         grants: grants.len(),
@@ -76,7 +69,7 @@ fn member(random: &mut Random, nth: usize) -> (Child, Vec<Map>, Vec<Grant>) {
 fn owned(random: &mut Random) -> Vec<Owned> {
     let kinds = [Kind::Timer, Kind::Notification, Kind::Interrupt];
     let one = |random: &mut Random| {
-        let (slot, holders) = (random.slot(), random.next() as u32);
+        let (slot, holders) = (slot(random), random.next() as u32);
         Owned { kind: kinds[random.next() as usize % 3], slot, holders }
     };
     (0..random.next() % 4).map(|_| one(random)).collect()

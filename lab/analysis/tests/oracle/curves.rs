@@ -2,7 +2,7 @@
 
 use crate::played_servers::Dice;
 use crate::schedule::Job;
-use analysis::{Granularity, ServiceCurve, Steps, Task};
+use analysis::{Granularity, Random, ServiceCurve, Steps, Task};
 use proptest::prelude::*;
 
 const HORIZON: usize = 600;
@@ -103,7 +103,7 @@ proptest! {
         let task = |(execution, period): &(u64, u64)| Task::new("a", *execution, *period);
         let tasks: Vec<Task> = tasks.iter().map(task).take(parts.len()).collect();
         let mut leaves: Vec<Leaf> = parts.iter().map(|part| Leaf::new(*part)).collect();
-        let played = played(&mut leaves, &tasks, &mut Dice(seed | 1));
+        let played = played(&mut leaves, &tasks, &mut Dice(Random::of(seed)));
         let granularity = Granularity { quantum: 1, non_preemptive: 1 };
         for ((curve, task), played) in curves.iter().zip(&tasks).zip(played) {
             let bound = curve.response(task, granularity, 0, &mut Steps::new(10_000)).unwrap();

@@ -3,7 +3,7 @@
 use crate::played_servers::Dice;
 use crate::schedule::Job;
 use analysis::global::{Sufficient, density, interference};
-use analysis::{Steps, Task};
+use analysis::{Random, Steps, Task};
 use proptest::prelude::*;
 
 const HORIZON: i64 = 1_000;
@@ -46,7 +46,7 @@ proptest! {
     ) {
         let mut steps = Steps::new(1_000_000);
         let shown = [density(&tasks, cpus), interference(&tasks, &[], cpus, &mut steps)];
-        let played = played(&tasks, cpus as usize, &mut Dice(seed | 1));
+        let played = played(&tasks, cpus as usize, &mut Dice(Random::of(seed)));
         for found in shown {
             if let Sufficient::Fits(bounds) = found.unwrap() {
                 for ((task, bound), played) in tasks.iter().zip(bounds).zip(&played) {

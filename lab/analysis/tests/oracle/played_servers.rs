@@ -1,19 +1,16 @@
 //! Servers under one policy, played tick by tick by the kernel's rules.
 
 use crate::schedule::Job;
-use analysis::Task;
 use analysis::tree::{Class, Entity, Server, ServerKind};
+use analysis::{Random, Task};
 
-/// A small generator, so that arrivals follow from a seed.
-pub struct Dice(pub u64);
+/// Arrivals that follow from a seed.
+pub struct Dice(pub Random);
 
 impl Dice {
     /// Below `most`.
     pub fn roll(&mut self, most: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 20) % most
+        self.0.below(most)
     }
 
     /// Jobs of a task: some at the least distance, some later; most take all their time.

@@ -2,6 +2,7 @@ use super::*;
 use crate::testing::Maker;
 use crate::{Entry, Moment};
 use abi::trace::{Event, entry, point};
+use analysis::Random;
 use expect_test::expect;
 use proptest::prelude::*;
 
@@ -30,14 +31,9 @@ const PLANTS: [Plant; 7] = [
     Plant::LateInLazyDequeueOfTimer,
 ];
 
-/// A small generator, so that a seed says everything.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, from: u64, to: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        from + (self.0 >> 33) % (to - from)
-    }
+/// A number of a range.
+fn roll(dice: &mut Random, from: u64, to: u64) -> u64 {
+    from + dice.below(to - from)
 }
 
 fn names() -> Names {
@@ -45,7 +41,7 @@ fn names() -> Names {
 }
 
 /// Threads 1 and 2 talk, thread 3 of priority 200 waits for a timer, thread 4 is higher.
-fn begin(dice: &mut Dice) -> Maker {
+fn begin(dice: &mut Random) -> Maker {
     let mut m = Maker::new();
     m.thread(0, 0, u16::MAX)
         .thread(1, 1, 100)
@@ -55,8 +51,8 @@ fn begin(dice: &mut Dice) -> Maker {
     m.pass(500).note(Event::Switch, LATE, 0, 200).exit(LATE).pass(300).enter(LATE, 0).pass(90);
     m.note(Event::Block, LATE, 0, 4).note(Event::LookUp, 1, 0, 0).switch(1, LATE, 100).exit(1);
     m.pass(300);
-    for _ in 0..dice.roll(0, 5) {
-        m.call(1, 2, 100).pass(dice.roll(100, 900)).reply(2, 1, 100).pass(dice.roll(100, 900));
+    for _ in 0..roll(dice, 0, 5) {
+        m.call(1, 2, 100).pass(roll(dice, 100, 900)).reply(2, 1, 100).pass(roll(dice, 100, 900));
     }
     m
 }
@@ -72,9 +68,9 @@ fn serve(m: &mut Maker, dropped: u64, step: u64) {
 }
 
 /// Thread 1 is in a system call when the timer's instant comes.
-fn busy_call(m: &mut Maker, plant: Plant, dice: &mut Dice) -> u64 {
-    let (count, step) = (dice.roll(20, 200), dice.roll(30, 90));
-    m.enter(1, if plant == Plant::LazyDequeue { 2 } else { 21 }).pass(dice.roll(20, 60));
+fn busy_call(m: &mut Maker, plant: Plant, dice: &mut Random) -> u64 {
+    let (count, step) = (roll(dice, 20, 200), roll(dice, 30, 90));
+    m.enter(1, if plant == Plant::LazyDequeue { 2 } else { 21 }).pass(roll(dice, 20, 60));
     let programmed;
     match plant {
         Plant::LazyDequeue => {
@@ -90,13 +86,13 @@ fn busy_call(m: &mut Maker, plant: Plant, dice: &mut Dice) -> u64 {
             m.note(Event::LookUp, 1, 0, 0);
         }
         Plant::LongWork => {
-            programmed = m.now + dice.roll(0, 50);
+            programmed = m.now + roll(dice, 0, 50);
             for _ in 0..count {
                 m.pass(step).note(Event::Preempt, 1, point::CALL, 0);
             }
         }
         _ => {
-            programmed = m.now + dice.roll(0, 20);
+            programmed = m.now + roll(dice, 0, 20);
             m.pass(count * step);
         }
     }
@@ -106,17 +102,17 @@ fn busy_call(m: &mut Maker, plant: Plant, dice: &mut Dice) -> u64 {
 
 /// The trace of a seed, what is planted in it, and the sample.
 fn planted(plant: Plant, seed: u64) -> (Trace, Sample) {
-    let mut dice = Dice(seed);
+    let mut dice = Random::of(seed);
     let mut m = begin(&mut dice);
     let mut programmed = m.now;
     match plant {
         Plant::Nothing | Plant::Higher => {
-            m.pass(dice.roll(2, 30));
+            m.pass(roll(&mut dice, 2, 30));
             serve(&mut m, 0, 0);
         }
         Plant::LateInLazyDequeueOfTimer => {
-            m.pass(dice.roll(2, 30));
-            serve(&mut m, dice.roll(20, 200), dice.roll(30, 90));
+            m.pass(roll(&mut dice, 2, 30));
+            serve(&mut m, roll(&mut dice, 20, 200), roll(&mut dice, 30, 90));
         }
         _ => {
             programmed = busy_call(&mut m, plant, &mut dice);
@@ -126,7 +122,7 @@ fn planted(plant: Plant, seed: u64) -> (Trace, Sample) {
     if plant == Plant::Higher {
         // The interrupt of a device wakes the higher thread before the other has seen its time.
         m.enter(LATE, entry::IRQ_0 + 1).pass(40).note(Event::Wake, 4, 0, 0);
-        m.switch(4, LATE, 250).exit(4).pass(dice.roll(900, 9000)).enter(4, 0).pass(70);
+        m.switch(4, LATE, 250).exit(4).pass(roll(&mut dice, 900, 9000)).enter(4, 0).pass(70);
         m.note(Event::Block, 4, 0, 4).note(Event::LookUp, LATE, 0, 0).switch(LATE, 4, 200);
         m.exit(LATE).pass(30);
     }
@@ -161,7 +157,7 @@ fn is_planted(plant: Plant, cause: Option<&Cause>) -> bool {
 fn the_planted_cause_is_named_and_none_invented() {
     let mut seen = [0; PLANTS.len()];
     for seed in 0..100 {
-        let number = Dice(seed).roll(0, PLANTS.len() as u64) as usize;
+        let number = Random::of(seed).below(PLANTS.len() as u64) as usize;
         let (trace, sample) = planted(PLANTS[number], seed);
         let found = blame(&trace, &names(), &sample);
         let headline = found.headline().map(|(cause, _)| cause);
@@ -175,31 +171,31 @@ fn the_planted_cause_is_named_and_none_invented() {
 fn a_lazy_dequeue_as_text() {
     let (trace, sample) = planted(Plant::LazyDequeue, 7);
     expect![[r#"
-        late/1 ran 8434 ns after the instant of its timer:
-        lazy dequeue of 164 threads in reply-wait of load/1 (8031 ns)
-               +0 to    8031 ns  95.2 %  lazy dequeue of 164 threads in reply-wait of
+        late/1 ran 10905 ns after the instant of its timer:
+        lazy dequeue of 133 threads in reply-wait of load/1 (10502 ns)
+               +0 to   10502 ns  96.3 %  lazy dequeue of 133 threads in reply-wait of
                                          load/1
-            +8031 to    8061 ns   0.4 %  interrupts off in reply-wait of load/1
-            +8061 to    8074 ns   0.2 %  load/1 ran until the timer interrupt arrived
-            +8074 to    8434 ns   4.3 %  kernel: timer interrupt and switch
+           +10502 to   10532 ns   0.3 %  interrupts off in reply-wait of load/1
+           +10532 to   10545 ns   0.1 %  load/1 ran until the timer interrupt arrived
+           +10545 to   10905 ns   3.3 %  kernel: timer interrupt and switch
     "#]]
     .assert_eq(&blame(&trace, &names(), &sample).to_string());
     let (trace, sample) = planted(Plant::Nothing, 7);
     expect![[r#"
-        late/1 ran 362 ns after the instant of its timer:
+        late/1 ran 379 ns after the instant of its timer:
         the unavoidable path alone
-               +0 to       2 ns   0.6 %  load/1 ran until the timer interrupt arrived
-               +2 to     362 ns  99.4 %  kernel: timer interrupt and switch
+               +0 to      19 ns   5.0 %  load/1 ran until the timer interrupt arrived
+              +19 to     379 ns  95.0 %  kernel: timer interrupt and switch
     "#]]
     .assert_eq(&blame(&trace, &names(), &sample).to_string());
     let (trace, sample) = planted(Plant::Higher, 7);
     expect![[r#"
-        late/1 ran 4431 ns after the instant of its timer:
-        higher thread high/1 ran, of priority 250 (3909 ns)
-               +0 to       2 ns   0.0 %  load/1 ran until the timer interrupt arrived
-               +2 to     482 ns  10.8 %  kernel: timer interrupt and switch
-             +482 to    4391 ns  88.2 %  higher thread high/1 ran, of priority 250
-            +4391 to    4431 ns   0.9 %  kernel: timer interrupt and switch
+        late/1 ran 8336 ns after the instant of its timer:
+        higher thread high/1 ran, of priority 250 (7797 ns)
+               +0 to      19 ns   0.2 %  load/1 ran until the timer interrupt arrived
+              +19 to     499 ns   5.8 %  kernel: timer interrupt and switch
+             +499 to    8296 ns  93.5 %  higher thread high/1 ran, of priority 250
+            +8296 to    8336 ns   0.5 %  kernel: timer interrupt and switch
     "#]]
     .assert_eq(&blame(&trace, &names(), &sample).to_string());
 }
@@ -230,7 +226,7 @@ fn where_reservations_decide_the_leaf_its_class_and_the_reason_are_named() {
     let (cause, ns) = found.headline().unwrap();
     assert_eq!(
         (cause.to_string(), ns),
-        ("high/1 ran on urgent/fast (EDF), due before slow".into(), 3909)
+        ("high/1 ran on urgent/fast (EDF), due before slow".into(), 7797)
     );
     // A thread on its priority is below a class that is above it, whatever the priorities are.
     let ran = trace.moments.iter().find(|moment| moment.event == Event::Message).unwrap().ns;
@@ -377,7 +373,7 @@ fn what_the_trace_does_not_hold_has_no_cause() {
 
 #[test]
 fn an_equal_thread_is_not_called_higher() {
-    let mut m = begin(&mut Dice(3));
+    let mut m = begin(&mut Random::of(3));
     let programmed = m.now;
     m.pass(5).enter(1, entry::TIMER).pass(50).note(Event::Wake, LATE, 0, 0).exit(1);
     m.note(Event::Priority, LATE, 0, 100).pass(5000);
@@ -397,7 +393,7 @@ fn an_equal_thread_is_not_called_higher() {
 fn priorities_are_those_of_the_time() {
     let cases = [(100, "load/1 ran, of priority 100, which"), (99, "higher thread load/1")];
     for (own, expected) in cases {
-        let mut m = begin(&mut Dice(3));
+        let mut m = begin(&mut Random::of(3));
         let programmed = m.now;
         m.pass(5).enter(1, entry::TIMER).pass(50).note(Event::Wake, LATE, 0, 0);
         m.note(Event::Priority, LATE, 0, own).exit(1).pass(5000);

@@ -2,6 +2,7 @@
 //! allowed. The judge cancels those that would block for ever.
 
 use super::{ALLOWED, Attempts, CANCEL};
+use crate::random::Random;
 use abi::call::Call;
 use rt::arch::{self, word};
 use rt::{Env, Error, Message, Rights, Slot, Wait};
@@ -134,23 +135,16 @@ fn shapes(call: u64) -> &'static [Shape] {
     }
 }
 
-/// A small generator of pseudo-random numbers (xorshift).
-struct Random(u64);
+/// What calls are made of.
+struct Choice(Random);
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
+impl Choice {
     fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
+        self.0.below(limit)
     }
 
     /// One of two, the first nine times out of ten.
-    fn mostly(&mut self, usual: u64, other: impl FnOnce(&mut Random) -> u64) -> u64 {
+    fn mostly(&mut self, usual: u64, other: impl FnOnce(&mut Choice) -> u64) -> u64 {
         if self.below(10) == 0 { other(self) } else { usual }
     }
 
@@ -160,13 +154,13 @@ impl Random {
             0..3 => EDGES[self.below(EDGES.len() as u64) as usize],
             3..6 => self.below(u64::from(table.limit) + 2),
             6 => self.below(256),
-            _ => self.next(),
+            _ => self.0.bits(),
         }
     }
 
     /// An argument that is likely to be what a call wants.
     fn argument(&mut self, table: Table, shape: Shape) -> u64 {
-        let toy = |random: &mut Random| u64::from(table.first) + random.below(TOYS);
+        let toy = |random: &mut Choice| u64::from(table.first) + random.below(TOYS);
         let usual = match shape {
             Shape::Any => self.anything(table),
             Shape::Toy(i) => u64::from(table.first + i),
@@ -207,14 +201,14 @@ impl Random {
         let forget = call == Call::CapDelete as u64 && self.below(8) != 0;
         let call = if forget { Call::CapInspect as u64 } else { call };
         match self.below(4) {
-            0 => call | self.next() << 8,
+            0 => call | self.0.bits() << 8,
             _ => call | self.below(16) << 8,
         }
     }
 }
 
 pub fn calls(attempts: &mut Attempts) {
-    let mut random = Random(attempts.env.number("seed", 1) | 1 << 63);
+    let mut random = Choice(Random::new(attempts.env.number("seed", 1)));
     let free = attempts.env.slots();
     let handler = attempts.env.cap("toy");
     let table = Table { first: free.clone().fresh().0, limit: free.limit() - 1, handler };
