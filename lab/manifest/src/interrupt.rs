@@ -1,6 +1,7 @@
 //! `[[interrupt]]`: an IRQ, and the CPU that it comes to.
 
 use abi::Rights;
+use abi::boot::ALL_CPUS;
 
 use crate::devices;
 use crate::problem::Problem;
@@ -46,8 +47,8 @@ pub fn read(
     })
 }
 
-/// Has each interrupt come to the CPU that the manifest names, else to the first that all domains
-/// that control it may use: each acknowledgement lets it interrupt that CPU once more.
+/// Has each interrupt come to the CPU that the manifest names, else to the first on which all
+/// domains that control it may run: each acknowledgement lets it interrupt that CPU once more.
 pub fn place(values: &Values, manifest: &Manifest, system: &mut System) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (index, given) in manifest.interrupt.iter().enumerate() {
@@ -56,7 +57,7 @@ pub fn place(values: &Values, manifest: &Manifest, system: &mut System) -> Vec<P
             None => u64::MAX >> (u64::BITS - system.cpus),
         };
         let excludes = |domain: &&Domain| {
-            left &= domain.cpus.unwrap_or(u64::MAX);
+            left &= usable(system, domain);
             left == 0
         };
         let mut domains = system.domains.iter().filter(|domain| controls(domain, index));
@@ -65,7 +66,7 @@ pub fn place(values: &Values, manifest: &Manifest, system: &mut System) -> Vec<P
             continue;
         };
         let help = "who acknowledges an interrupt lets it interrupt its CPU: that must be among \
-                    the `cpus` of all that control it";
+                    the `cpus` of all that control it, and that of their reservations";
         problems.push(match &given.cpu {
             Some(cpu) => {
                 let (name, number) = (&domain.name, cpu.get_ref());
@@ -79,6 +80,13 @@ pub fn place(values: &Values, manifest: &Manifest, system: &mut System) -> Vec<P
         });
     }
     problems
+}
+
+/// The CPUs on which a domain's threads may run.
+fn usable(system: &System, domain: &Domain) -> u64 {
+    let cpu = domain.reservation.map(|at| system.reservations[at].cpu);
+    let own = cpu.filter(|cpu| *cpu != ALL_CPUS).map_or(u64::MAX, |cpu| 1 << cpu);
+    own & domain.cpus.unwrap_or(u64::MAX)
 }
 
 /// Whether a domain may acknowledge an interrupt.

@@ -84,9 +84,9 @@ pub fn system(folder: &Path, source: &Source) -> Result<System, Problems> {
     found.extend(files::written(&values, &manifest));
     found.extend(supervised::together(&values, &manifest));
     if found.is_empty() {
+        reservation::attach(&mut system, &reservations);
         found.extend(interrupt::place(&values, &manifest, &mut system));
         found.extend(memory::overlapping(&values, &manifest.memory, &system));
-        reservation::attach(&mut system, &reservations);
         found.extend(reservation::wrong_kernel(&values, &manifest, &system));
         found.extend(reservation::idle_priority(&values, &manifest, &system));
         found.extend(reservation::uncontrolled(&values, &manifest, &system));

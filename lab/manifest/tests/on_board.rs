@@ -65,7 +65,7 @@ fn an_interrupt_comes_to_its_cpu() {
     assert_eq!((words[at + 2], words[at + 5]), (9, 1));
 }
 
-/// The CPUs of the interrupt where domains of these CPUs hold it, or what is wrong.
+/// The CPU of the interrupt where domains of these CPUs hold it, or what is wrong.
 fn comes_to(cpu: &str, holders: [(&str, &str); 2]) -> Result<u32, String> {
     let domain = |(cpus, rights): (&str, &str)| {
         let first = cpus.split(',').next().expect("a list has a first one");
@@ -97,4 +97,33 @@ fn an_interrupt_comes_to_a_cpu_of_all_that_acknowledge_it() {
     assert_eq!(comes_to("", [odd, ("2", control)]), Err(apart));
     let elsewhere = "domain `odd` controls it, and may not use CPU 2".to_string();
     assert_eq!(comes_to("cpu = 2\n", [both, odd]), Err(elsewhere));
+}
+
+#[test]
+fn an_interrupt_comes_to_the_cpu_of_a_reservation() {
+    let on = |number: u32, more: &str| {
+        format!(
+            "[[domain]]\nname = \"d{number}{more}\"\nprogram = \"greeter\"\npriority = 1\n\
+             cpu = {number}\n\
+             caps = [{{ name = \"line\", interrupt = \"line\", rights = [\"control\"] }}]\n\
+             reservation = {{ priority = 1 }}\n"
+        )
+    };
+    let read = |cpu: &str, domains: &[String]| {
+        let text = SYSTEM.replace("cpu = 1\n", cpu);
+        match parse("board.toml", &format!("{text}{}", domains.concat())) {
+            Ok(system) => Ok(system.interrupts[0].cpu),
+            Err(problems) => Err(problems.0[0].message.clone()),
+        }
+    };
+    assert_eq!(read("", &[on(1, "")]), Ok(1));
+    assert_eq!(read("", &[on(1, ""), on(1, "x")]), Ok(1));
+    let elsewhere = "domain `d1` controls it, and may not use CPU 0".to_string();
+    assert_eq!(read("cpu = 0\n", &[on(1, "")]), Err(elsewhere));
+    let apart = "the domains that control it have no CPU in common".to_string();
+    assert_eq!(read("", &[on(0, ""), on(1, "")]), Err(apart));
+    // What any CPU runs may be anywhere.
+    let shared = "in = \"cpus\", budget = \"1ms\", period = \"9ms\"";
+    let everywhere = on(0, "").replace("priority = 1 }", &format!("{shared} }}"));
+    assert_eq!(read("", &[everywhere, on(1, "")]), Ok(1));
 }

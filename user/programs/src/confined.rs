@@ -1,5 +1,6 @@
 //! A domain that may not use a CPU has all rights to reservations there, and changes nothing of
-//! them, nor does its interrupt come there: no such call interrupts that CPU.
+//! them, nor does its interrupt come there: no such call interrupts that CPU. Nor does that of a
+//! domain that may use all CPUs, and whose reservation is of one.
 
 use rt::abi::Error;
 use rt::abi::reservation::{Policy, Server, Share};
@@ -17,14 +18,20 @@ const FEW: u64 = 2;
 /// Words of the memory `calls`.
 const MADE: usize = 0;
 const ALLOWED: usize = 1;
+const BOUND: usize = 2;
 
 /// Memory `calls`. Argument `watches`: capabilities `console` and `system`, and the run's status is
-/// 1 if the CPU was interrupted or a call was not refused. Else capabilities `leaf`, `class` and
-/// `shared`, all of CPUs that the domain may not use, and `line`, an interrupt.
+/// 1 if the CPU was interrupted or a call was not refused; 2: capability `own`, an interrupt. Else
+/// capabilities `leaf`, `class` and `shared`, all of CPUs that the domain may not use, and `line`,
+/// an interrupt.
 pub fn main(env: &Env) {
     let calls = env.mem("calls");
     match env.number("watches", 0) {
         0 => disturb(env, calls),
+        2 => {
+            let routed = [0, 1].map(|cpu| signal::route(env.cap("own"), cpu));
+            calls.set(BOUND, u64::from(routed == [Err(Error::CpuNotAllowed), Ok(())]));
+        }
         _ => watch(env, calls),
     }
 }
@@ -41,7 +48,8 @@ fn watch(env: &Env, calls: Words) {
     }
     let (made, allowed) = (calls.get(MADE) - made, calls.get(ALLOWED));
     println!(env.console(), "{made} calls, {allowed} not refused, {interrupts} interrupts");
-    let holds = made > 0 && allowed == 0 && interrupts <= FEW;
+    let bound = calls.get(BOUND) == 1;
+    let holds = made > 0 && allowed == 0 && interrupts <= FEW && bound;
     system::shutdown(env.cap("system"), u64::from(!holds)).expect("the run ends");
 }
 
