@@ -10,10 +10,15 @@ use section::init;
 pub const IO_APIC: u64 = 0xfec0_0000;
 /// Physical address of the local APIC.
 pub const LOCAL_APIC: u64 = 0xfee0_0000;
-/// Addresses that are no device memory: of I/O APICs, of which there may be more than one, and of
-/// interrupts. A write to any of the latter interrupts a CPU by a vector of the writer's choice.
-pub const RESERVED: [Stretch; 2] =
-    [Stretch { at: IO_APIC, bytes: 1 << 20 }, Stretch { at: LOCAL_APIC, bytes: 1 << 20 }];
+/// Addresses that are no device memory: of I/O APICs, of which there may be more than one, of
+/// interrupts, and of HyperTransport. A write to any of the second interrupts a CPU by a vector of
+/// the writer's choice. The last lead to interrupts and to configuration where a processor has
+/// HyperTransport; they are refused on all.
+pub const RESERVED: [Stretch; 3] = [
+    Stretch { at: IO_APIC, bytes: 1 << 20 },
+    Stretch { at: LOCAL_APIC, bytes: 1 << 20 },
+    Stretch { at: 0xfd_0000_0000, bytes: 12 << 30 },
+];
 /// Interrupt vector of IPIs. The timer goes before them: a CPU that others interrupt again and
 /// again still serves its deadlines.
 #[cfg(feature = "smp")]

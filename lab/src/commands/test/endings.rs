@@ -327,8 +327,10 @@ fn panic_for_archive(one: &Configuration) -> Result<()> {
     panicked(&outcome, message, frame)
 }
 
-/// Device memory where interrupts are sent and routed, and beyond what the processor reaches.
-const NO_DEVICES: [&str; 4] = ["0xfec10000", "0xfee01000", "0xfeeff000", "0x8000000000000"];
+/// Device memory where interrupts are sent and routed, in HyperTransport's addresses, and beyond
+/// what the processor reaches.
+const NO_DEVICES: [&str; 6] =
+    ["0xfec10000", "0xfee01000", "0xfeeff000", "0xfd00000000", "0xfffffff000", "0x8000000000000"];
 /// An interrupt, and a memory.
 const DEVICE: &str = "[[notification]]\nname = \"bell\"\n\
      [[interrupt]]\nname = \"timer\"\nirq = 3\nnotification = \"bell\"\n\
