@@ -14,6 +14,7 @@ pub mod curfew;
 pub mod cyclictest;
 pub mod echo;
 pub mod files;
+pub mod flood;
 pub mod frames;
 pub mod futex_attack;
 pub mod futex_cost;
