@@ -56,6 +56,23 @@ fn messages(mut ended: Ended) -> Result<String> {
 const LONG_MODELS: [&str; 2] =
     ["a_writer_is_alone_and_readers_are_not", "the_ends_find_each_other"];
 
+/// What takes long for what it finds, and belongs to whole runs: the program, and how names of
+/// tests begin.
+const LENGTHY: [(&str, &str); 6] = [
+    ("kernel/hosted", "trains::mixed::"),
+    ("kernel/hosted", "trains::random::"),
+    ("lab", "commands::check::truth::"),
+    ("lab", "experiment::latency::blame::"),
+    ("manifest/mutations", ""),
+    ("policies", "tree::tests::inside::"),
+];
+
+/// When a test runs.
+fn class(program: &str, test: &str) -> Class {
+    let is_of = |(of, begin): &(&str, &str)| *of == program && test.starts_with(begin);
+    if LENGTHY.iter().any(is_of) { Class::Usual } else { Class::Quick }
+}
+
 /// Tests that run the simulation: the program and the module, which is a file.
 const SIMULATED: [(&str, &str); 15] = [
     ("lab", "commands::cyclictest"),
@@ -315,7 +332,7 @@ fn tests(program: Program) -> Result<Vec<Job>> {
     let job = |test: String| {
         let (program, ignored) = (Arc::clone(&program), ignored.contains(&test));
         let name = format!("{} {test}", program.name);
-        let builds = builds(&program.name, &test);
+        let (builds, class) = (builds(&program.name, &test), class(&program.name, &test));
         let work = move |_: &mut Findings| {
             if ignored {
                 bail!("the test is marked to be ignored");
@@ -326,7 +343,7 @@ fn tests(program: Program) -> Result<Vec<Job>> {
                 Some(failure) => bail!(failure),
             }
         };
-        Job::new(Group::Host, name, work).class(Class::Quick).builds(builds).seconds(0.1)
+        Job::new(Group::Host, name, work).class(class).builds(builds).seconds(0.1)
     };
     Ok(program.list(&[])?.into_iter().map(job).collect())
 }
@@ -381,6 +398,13 @@ mod tests {
             let paths = [".rs", "/mod.rs"].map(|end| workspace::root().join(path.clone() + end));
             assert!(paths.iter().any(|path| path.is_file()), "{module} of {program} is no file");
         }
+    }
+
+    #[test]
+    fn quick_runs_leave_out_what_takes_long() {
+        let class = |test| class("kernel/hosted", test);
+        assert_eq!(class("trains::random::random_programs_with_heaps"), Class::Usual);
+        assert_eq!(class("trains::stories::a_train_returns"), Class::Quick);
     }
 
     #[test]
