@@ -14,7 +14,6 @@ pub mod curfew;
 pub mod cyclictest;
 pub mod echo;
 pub mod files;
-pub mod flood;
 pub mod frames;
 pub mod futex_attack;
 pub mod futex_cost;

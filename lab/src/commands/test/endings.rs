@@ -97,9 +97,6 @@ fn on(machine: &'static dyn Machine) -> Vec<Job> {
         jobs.push(job("a hanging guest is ended with a message", plain, hang));
         jobs.push(job("a kernel that is not in the image panics", unknown, panic_for_name));
         jobs.push(job("no program gets what is the machine's own", plain, panic_for_devices));
-        let board = machine.boards().last().copied().unwrap_or(plain.board);
-        let two = Configuration { board, locking: "big", cpus: 2, ..plain };
-        jobs.push(job("lines acknowledged without end hold off no deadline", two, flood));
         let tree = Configuration { kernel: manifest::TREE, ..plain };
         jobs.push(job("all policies are of one kernel", tree, one_kernel).configuration());
     }
@@ -353,60 +350,6 @@ fn panic_for_devices(one: &Configuration) -> Result<()> {
         let system = manifest::parse("device.toml", &text.replace("0xfed00000", at))?;
         refused(&system, &format!("this machine has no device memory at {at}\n"))?;
     }
-    Ok(())
-}
-
-/// Two of a board's timers, whose interrupts another CPU acknowledges without end.
-const FLOOD: &str = r#"
-[system]
-name = "flood"
-cpus = 2
-
-[[memory]]
-name = "timers"
-size = "4K"
-at = 0xfed00000
-
-[[notification]]
-name = "bell"
-
-[[interrupt]]
-name = "first"
-irq = 16
-notification = "bell"
-cpu = 0
-
-[[interrupt]]
-name = "second"
-irq = 17
-notification = "bell"
-cpu = 0
-
-[[domain]]
-name = "driver"
-program = "flood"
-priority = 10
-cpu = 1
-maps = [{ memory = "timers", rights = "rw" }]
-caps = [
-    { name = "first", interrupt = "first", rights = ["control"] },
-    { name = "second", interrupt = "second", rights = ["control"] },
-]
-
-[[domain]]
-name = "task"
-program = "periodic"
-priority = 200
-args = { period = 5000, deadline = 10000000, work = 1000, jobs = 200, all = 1 }
-caps = [{ name = "console", console = true }, { name = "system", system = true }]
-"#;
-
-/// How late a deadline is served is the simulation's to say: here it is served at all.
-fn flood(one: &Configuration) -> Result<()> {
-    let system = manifest::parse("flood.toml", FLOOD)?;
-    let outcome = one.boot(&system, |boot| machine::boot(&timed(boot)))?;
-    let failure = outcome.failure();
-    ensure!(failure.is_none(), "{}", failure.unwrap_or_default());
     Ok(())
 }
 
