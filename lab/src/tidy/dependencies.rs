@@ -23,6 +23,7 @@ const RULE: [(&str, &[&str]); 30] = [
     ("sync", &["rt"]),
     ("sockets", &["service"]),
     ("network", &["ring", "sockets"]),
+    ("virtio", &["ring", "rt", "service"]),
     (
         "programs",
         &[
@@ -37,6 +38,7 @@ const RULE: [(&str, &[&str]); 30] = [
             "supervision",
             "supervisor",
             "sync",
+            "virtio",
         ],
     ),
     ("analysis", &[]),

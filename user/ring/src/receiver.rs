@@ -89,6 +89,13 @@ impl<M: Memory> Receiver<M> {
         into
     }
 
+    /// Where a buffer begins, in bytes from the first one of the channel's memory: for a device
+    /// that reads it instead. None if its sender is gone.
+    pub fn place(&self, held: &Held) -> Option<usize> {
+        let there = held.session == self.sessions;
+        there.then(|| self.session.layout.buffer(held.descriptor.buffer.into()))
+    }
+
     /// Gives a buffer back. The sender sees it when it is published. Nothing happens if that sender
     /// is gone.
     pub fn give_back(&mut self, held: Held, mark: u32) {

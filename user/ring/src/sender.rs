@@ -74,6 +74,12 @@ impl<M: Memory> Sender<M> {
         })
     }
 
+    /// Where a buffer begins, in bytes from the first one of the channel's memory: for a device
+    /// that writes it instead.
+    pub fn place(&self, owned: &Owned) -> usize {
+        self.session.layout.buffer(owned.index())
+    }
+
     /// Writes bytes of a buffer, from the one at `from` on.
     ///
     /// # Panics
