@@ -283,8 +283,10 @@ fn memories(
             name: memory.name.clone(),
             bytes: memory.bytes,
             address_offset: match memory.medium {
-                Medium::Ram => writer.memory(memory.bytes / PAGE, &memory.contents),
-                Medium::Device { at, cache } => writer.device(memory.bytes / PAGE, at, cache),
+                Medium::Ram => writer.memory(memory.pages(), &memory.contents),
+                Medium::Device { at, cache } => {
+                    writer.device(memory.pages(), at - memory.offset(), cache)
+                }
             },
             host: memory.host,
         });

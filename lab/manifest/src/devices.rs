@@ -1,11 +1,14 @@
 //! What there is to control: a plant, and the devices that act on it and measure it. A device is
 //! memory of a page whose words are its registers, so domains map it as they map any.
 
+use std::path::Path;
+
 use abi::{PAGE, Rights};
 use devices::{KINDS, Panel, Parameters, Setup, Wired};
 use indexmap::IndexMap;
 use toml::{Spanned, Value};
 
+use crate::attached;
 use crate::interrupt::INTERVAL_TIMER;
 use crate::memory::Memory;
 use crate::problem::{Problem, Span, quote};
@@ -35,8 +38,29 @@ pub struct Devices {
     pub at: Span,
 }
 
-/// Adds what the manifest has to control, and the memories of its devices behind all others.
-pub fn add(values: &Values, manifest: &Manifest, system: &mut System) -> Vec<Problem> {
+/// Adds the devices of the manifest, and their memories behind all others: those of the emulator,
+/// or simulated ones with what they control.
+pub fn add(
+    values: &Values,
+    folder: &Path,
+    manifest: &Manifest,
+    system: &mut System,
+) -> Vec<Problem> {
+    let (real, simulated): (Vec<_>, Vec<_>) =
+        manifest.device.iter().partition(|it| attached::is(it));
+    match (&real[..], &simulated[..]) {
+        ([], _) => control(values, manifest, system),
+        (_, []) if manifest.plant.is_none() => attached::add(values, folder, manifest, system),
+        ([one, ..], _) => {
+            let message = "no machine has this device beside simulated ones";
+            let help = "take devices of one sort: virtio-..., or those of a plant";
+            vec![values.problem(&one.kind, message, help)]
+        }
+    }
+}
+
+/// Adds what the manifest has to control.
+fn control(values: &Values, manifest: &Manifest, system: &mut System) -> Vec<Problem> {
     let Some(first) = manifest.device.first() else {
         let alone = manifest.plant.as_ref();
         let help = "add `[[device]]` with `name`, `kind` and `wire`";
@@ -112,6 +136,9 @@ pub fn keep(system: &mut System) {
 /// The line of the device that an interrupt is of.
 pub fn line(values: &Values, system: &System, word: &Word) -> Result<u32, Problem> {
     let index = values.find("device", word)?;
+    if let Some(device) = system.attached.get(index) {
+        return Ok(device.irq());
+    }
     let devices = system.devices.as_ref().map(|devices| &devices.setup.devices);
     let device = devices.and_then(|all| all.get(index));
     let line = device.and_then(|device| device.irq);
@@ -140,9 +167,14 @@ fn device(values: &Values, given: &schema::Device) -> Result<Wired, Problem> {
         let message = "this device has both `wire` and `wires`";
         return Err(values.problem(wire, message, "name all of them in `wires`"));
     }
+    if given.disk.is_some() || given.forward.is_some() {
+        let help = "`disk` is for virtio-blk, `forward` for virtio-net";
+        return Err(values.problem(&given.kind, "this device has no such key", help));
+    }
+    let kinds = [&KINDS[..], &attached::KINDS].concat();
     Ok(Wired {
         name: given.name.get_ref().clone(),
-        kind: values.one_of("kind of device", &given.kind, &KINDS)?,
+        kind: values.one_of("kind of device", &given.kind, &kinds)?,
         parameters: parameters(values, &given.parameters)?,
         wires: wires.collect(),
         irq: None,

@@ -111,7 +111,7 @@ pub fn areas(
     for (map, address) in domain.maps.iter().zip(map_addresses(system, domain)) {
         areas.push(Area {
             address,
-            pages: system.memories[map.memory].bytes / PAGE,
+            pages: system.memories[map.memory].pages(),
             rights: map.rights,
             contents: Contents::Shared(map.memory),
         });
@@ -131,18 +131,18 @@ pub fn mapped<'a>(
     domain: &'a Domain,
 ) -> impl Iterator<Item = (&'a str, u64, u64)> {
     domain.maps.iter().zip(map_addresses(system, domain)).map(|(map, address)| {
-        let Memory { name, bytes, .. } = &system.memories[map.memory];
-        (name.as_str(), address, *bytes)
+        let memory = &system.memories[map.memory];
+        (memory.name.as_str(), address + memory.offset(), memory.bytes)
     })
 }
 
-/// Address of each shared memory that a domain maps.
+/// Address of the first page of each shared memory that a domain maps.
 fn map_addresses(system: &System, domain: &Domain) -> Vec<u64> {
     let mut next = MAPS;
     let mut addresses = Vec::new();
     for map in &domain.maps {
         addresses.push(next);
-        next += system.memories[map.memory].bytes + PAGE;
+        next += (system.memories[map.memory].pages() + 1) * PAGE;
     }
     addresses
 }
@@ -154,7 +154,9 @@ pub fn environment(system: &System, domain: &Domain) -> String {
         let _ = writeln!(text, "cap.{}={}", cap.name, index + 1);
     }
     for (map, address) in domain.maps.iter().zip(map_addresses(system, domain)) {
-        let Memory { name, bytes, .. } = &system.memories[map.memory];
+        let memory = &system.memories[map.memory];
+        let Memory { name, bytes, .. } = memory;
+        let address = address + memory.offset();
         let is = |memory: Option<&Memory>| memory.is_some_and(|memory| memory.name == *name);
         let key = match () {
             () if is(system.log_of(domain)) => "log".to_string(),

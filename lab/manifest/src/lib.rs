@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod archive;
+mod attached;
 mod budget;
 mod control;
 mod devices;
@@ -39,6 +40,7 @@ mod values;
 use std::path::Path;
 
 pub use archive::{Archive, HostMemory, pack};
+pub use attached::{Attached, Function};
 pub use budget::Pool;
 pub use control::{Choices, Control};
 pub use devices::Devices;

@@ -8,7 +8,7 @@ use abi::boot::Cache;
 
 use crate::files;
 use crate::problem::Problem;
-use crate::schema;
+use crate::schema::{self, Word};
 use crate::system::System;
 use crate::units::spell_size;
 use crate::values::Values;
@@ -54,6 +54,25 @@ impl Memory {
         Memory { name: name.to_string(), bytes, host, contents: Vec::new(), medium: Medium::Ram }
     }
 
+    /// The registers of a device, which need not begin a page.
+    pub(crate) fn registers(name: &str, at: u64, bytes: u64) -> Memory {
+        let medium = Medium::Device { at, cache: Cache::default() };
+        Memory { medium, ..Memory::ram(name, bytes, false) }
+    }
+
+    /// Bytes in front of it in its first page, which is mapped as a whole.
+    pub(crate) fn offset(&self) -> u64 {
+        match self.medium {
+            Medium::Ram => 0,
+            Medium::Device { at, .. } => at % PAGE,
+        }
+    }
+
+    /// The pages in which it lies.
+    pub(crate) fn pages(&self) -> u64 {
+        (self.offset() + self.bytes).div_ceil(PAGE)
+    }
+
     /// Whether it takes RAM.
     pub fn is_ram(&self) -> bool {
         self.medium == Medium::Ram
@@ -64,7 +83,8 @@ impl Memory {
 pub fn read(values: &Values, folder: &Path, given: &schema::Memory) -> Result<Memory, Problem> {
     let contents = given.files.as_ref().map(|files| files::pack(values, folder, files));
     let contents = contents.transpose()?.unwrap_or_default();
-    let bytes = size(values, given, contents.len() as u64)?;
+    let needed = given.files.as_ref().map(|_| contents.len() as u64);
+    let bytes = size(values, "memory", (&given.name, given.size.as_ref()), needed, MOST)?;
     let medium = medium(values, given, bytes)?;
     if medium != Medium::Ram && (given.host || given.files.is_some()) {
         let (key, does) = match given.host {
@@ -77,18 +97,23 @@ pub fn read(values: &Values, folder: &Path, given: &schema::Memory) -> Result<Me
     Ok(Memory { name: given.name.get_ref().clone(), bytes, host: given.host, contents, medium })
 }
 
-/// Its size, which need not be given where its files say it.
-fn size(values: &Values, given: &schema::Memory, contents: u64) -> Result<u64, Problem> {
-    let needed = contents.next_multiple_of(PAGE);
-    let Some(size) = &given.size else {
+/// The size of a memory or disk, which need not be given where its files say it.
+pub fn size(
+    values: &Values,
+    what: &str,
+    (name, size): (&Word, Option<&Word>),
+    files: Option<u64>,
+    most: u64,
+) -> Result<u64, Problem> {
+    let needed = files.map(|bytes| bytes.next_multiple_of(PAGE));
+    let Some(size) = size else {
         let help = "write for instance size = \"64K\", or the files that it holds";
-        let missing = || values.problem(&given.name, "`size` is missing", help);
-        return given.files.as_ref().map(|_| needed).ok_or_else(missing);
+        return needed.ok_or_else(|| values.problem(name, "`size` is missing", help));
     };
-    let bytes = values.size(size, PAGE..=MOST)?;
-    if needed > bytes {
+    let bytes = values.size(size, PAGE..=most)?;
+    if let Some(needed) = needed.filter(|needed| *needed > bytes) {
         let needed = spell_size(needed);
-        let message = format!("the files of this memory take {needed}");
+        let message = format!("the files of this {what} take {needed}");
         return Err(values.problem(size, message, format!("write {needed:?}, or leave it out")));
     }
     Ok(bytes)

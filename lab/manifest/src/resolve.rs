@@ -63,7 +63,7 @@ pub fn system(folder: &Path, source: &Source) -> Result<System, Problems> {
     system.endpoints = each(&manifest.endpoint, found, |object| endpoint(&values, object));
     system.timers = each(&manifest.timer, found, |object| timer(&values, object));
     system.memories = each(&manifest.memory, found, |object| memory::read(&values, folder, object));
-    found.extend(devices::add(&values, &manifest, &mut system));
+    found.extend(devices::add(&values, folder, &manifest, &mut system));
     let interrupts = each(&manifest.interrupt, found, |it| interrupt::read(&values, &system, it));
     system.interrupts = interrupts;
     system.mutexes = each(&manifest.mutex, found, |object| sharing::mutex(&values, object));
@@ -188,6 +188,7 @@ fn general(values: &Values, manifest: &Manifest) -> Result<System, Problem> {
         timers: Vec::new(),
         memories: Vec::new(),
         devices: None,
+        attached: Vec::new(),
         mutexes: Vec::new(),
         domains: Vec::new(),
         supervisor: None,

@@ -137,6 +137,16 @@ pub struct Device {
     pub wires: Vec<Word>,
     #[serde(default)]
     pub parameters: IndexMap<Word, Spanned<Value>>,
+    pub disk: Option<Disk>,
+    pub forward: Option<Spanned<Vec<Number>>>,
+}
+
+/// What is on the disk of a block device.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Disk {
+    pub size: Option<Word>,
+    pub files: Option<Spanned<Value>>,
 }
 
 /// `[plant]`: what is controlled.

@@ -4,6 +4,7 @@ mod tree;
 
 pub use tree::spell_curve;
 
+use abi::PAGE;
 use abi::boot::ALL_CPUS;
 use abi::object::Resource;
 use comfy_table::{CellAlignment, Table, presets};
@@ -46,6 +47,9 @@ impl System {
         }
         if let Some(devices) = &self.devices {
             text += &format!("{}\n\n", self.device_table(devices));
+        }
+        if !self.attached.is_empty() {
+            text += &format!("{}\n\n", self.attached_table());
         }
         text += &format!("{}\n", self.pool_table());
         trimmed(&text)
@@ -146,7 +150,8 @@ impl System {
             let size = match memory.medium {
                 Medium::Ram => spell_size(memory.bytes),
                 Medium::Device { at, cache } => {
-                    format!("{} at {at:#x}, {}", spell_size(memory.bytes), cache.name())
+                    let size = spell_size(memory.pages() * PAGE);
+                    format!("{size} at {at:#x}, {}", cache.name())
                 }
             };
             table.add_row([memory.name.clone(), size, mappers]);
@@ -163,6 +168,20 @@ impl System {
             let wires = device.wires.join(", ");
             let row = [device.name.clone(), device.kind.clone()];
             table.add_row(row.into_iter().chain([interrupt.unwrap_or_default(), wires]));
+        }
+        table
+    }
+
+    fn attached_table(&self) -> Table {
+        let mut table = plain(&["device", "kind", "IRQ", "interrupt"], usize::MAX);
+        for device in &self.attached {
+            let interrupt = self.interrupts.iter().find(|one| one.irq == device.irq());
+            table.add_row([
+                device.name.clone(),
+                device.kind().to_string(),
+                device.irq().to_string(),
+                interrupt.map(|one| one.name.clone()).unwrap_or_default(),
+            ]);
         }
         table
     }

@@ -11,6 +11,7 @@ use abi::reservation::{Budget, Inheritance, Policy, Share, Timing, Window};
 use abi::trace::{Event, Keep};
 use abi::{Kind, Rights};
 
+use crate::attached::Attached;
 use crate::budget::Pool;
 use crate::control::{self, Choices};
 use crate::devices::Devices;
@@ -63,6 +64,8 @@ pub struct System {
     pub memories: Vec<Memory>,
     /// What it has to control, if anything.
     pub devices: Option<Devices>,
+    /// The devices that the emulator is given.
+    pub attached: Vec<Attached>,
     /// The mutexes that its tasks share, for the analysis.
     pub mutexes: Vec<Mutex>,
     /// Its domains: first those that boot, then the supervised ones behind those they depend on.

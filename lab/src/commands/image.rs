@@ -126,6 +126,7 @@ fn script(system: &System, board: &str, archive: &str) -> String {
         command_line: &format!("kernel={}", system.kernel),
         debugger: None,
         plugin: None,
+        devices: &[],
     };
     let words = EMULATOR.arguments(&launch).into_iter().map(|word| {
         let word = word.to_string_lossy().into_owned();

@@ -141,6 +141,11 @@ pub fn build_shipped(machine: &dyn Emulator, system: &System) -> Result<Images> 
         let message = format!("{name} has devices, which no image can have yet");
         return Err(usage(format!("{message}; run it on the twin: --machine twin")));
     }
+    if let Some(device) = system.attached.first() {
+        let (name, device) = (&system.name, &device.name);
+        let message = format!("{name} has device `{device}`, which no image can have yet");
+        return Err(usage(format!("{message}; run it by `./giusto run`")));
+    }
     check_kernel(system)?;
     crates::check(system)?;
     let programs = programs_of(machine, system, recipes::PROGRAM)?;

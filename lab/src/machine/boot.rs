@@ -6,7 +6,8 @@ use super::outcome::{Exit, Outcome, Simulated, kernel_name};
 use super::standing::Standing;
 use super::watch::Watch;
 use super::{
-    Doing, Emulator, Launch, Machine, Plugin, Remains, Samples, Sampling, Simulation, twin,
+    Doing, Emulator, Launch, Machine, Plugged, Plugin, Remains, Samples, Sampling, Simulation,
+    attached, twin,
 };
 use crate::failure::{did_you_mean, interrupted, usage};
 use crate::image::{self, Images};
@@ -176,6 +177,7 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
     spoil(&mut archive.bytes);
     let memory = SharedFile::new(boot.system.memory)?;
     let archive_file = SharedFile::with(&archive.bytes)?;
+    let devices = attach(boot, emulator)?;
     let launch = Launch {
         board: boot.board,
         icount: boot.icount,
@@ -187,6 +189,7 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
         command_line: &command_line(boot),
         debugger: boot.debugger,
         plugin: boot.plugin,
+        devices: &devices,
     };
     let enter = |registration: &Registration| registration.enter(&memory.path(), nonce, &archive);
     let entered = boot.control.map(enter).transpose()?;
@@ -239,6 +242,22 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
         log,
         samples,
     })
+}
+
+/// The devices that the board is given; tells at which ports of this host they are reached.
+fn attach(boot: &Boot, emulator: &dyn Emulator) -> Result<Vec<Plugged>> {
+    if let Some(device) = boot.system.attached.first()
+        && !emulator.has_places(boot.board)
+    {
+        let (name, board) = (&device.name, boot.board);
+        let message = format!("board {board} has no place for device `{name}`");
+        return Err(usage(format!("{message}; run it on {}", emulator.boards()[0])));
+    }
+    let devices = attached::plug(boot.system)?;
+    if boot.console.show {
+        attached::forwards(&devices).for_each(|forward| eprintln!("{forward}"));
+    }
+    Ok(devices)
 }
 
 /// What was given up, and what each thread was doing, if that is to be told. If the
@@ -492,6 +511,9 @@ mod tests {
         fn kernel_memory(&self, _: u64) -> Option<u64> {
             None
         }
+        fn has_places(&self, _: &str) -> bool {
+            false
+        }
         fn is_kernel(&self, _: u64) -> bool {
             false
         }
@@ -510,6 +532,7 @@ mod tests {
             command_line: "",
             debugger: None,
             plugin: None,
+            devices: &[],
         };
         let watch = Watch::of(None, 1);
         follow(&Script(script), &launch, &Console::CAPTURE, Some(timeout), watch).unwrap()

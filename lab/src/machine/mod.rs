@@ -1,5 +1,6 @@
 //! Machines that Giusto runs on. What the laboratory must know about one stands in its file.
 
+mod attached;
 mod boot;
 mod computed;
 mod console;
@@ -20,6 +21,7 @@ mod watch;
 pub mod words;
 mod x86_64;
 
+pub use attached::Plugged;
 pub use boot::{Boot, boot, boot_spoilt, pack};
 pub use computed::Computed;
 pub use console::{Console, Input, Interrupts, RawTerminal};
@@ -73,6 +75,8 @@ pub trait Emulator: Machine {
     fn emulator_package(&self) -> &'static str;
     /// The oldest version of the emulator that will do.
     fn least_version(&self) -> (u32, u32);
+    /// Whether one of its boards has places for the devices of systems.
+    fn has_places(&self, board: &str) -> bool;
     /// The emulator's arguments.
     fn arguments(&self, launch: &Launch) -> Vec<OsString>;
     /// Where in the memory file a physical address lies.
@@ -122,6 +126,8 @@ pub struct Launch<'a> {
     pub debugger: Option<&'a Path>,
     /// What sees every instruction.
     pub plugin: Option<&'a Plugin>,
+    /// The devices that the board is given.
+    pub devices: &'a [Plugged],
 }
 
 /// A library that the emulator loads.

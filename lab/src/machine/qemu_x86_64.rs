@@ -1,5 +1,6 @@
 //! QEMU with an x86_64 processor, on the boards `microvm` and `q35`.
 
+use super::attached::{Forward, Plug, Plugged};
 use super::{
     Count, Debugger, Does, Emulator, Exit, Finding, Launch, Machine, Platform, Remains, x86_64,
 };
@@ -10,6 +11,11 @@ use std::path::Path;
 
 /// Physical addresses below this are offsets in the memory file on every board.
 const LOW_MEMORY: u64 = 2 << 30;
+
+/// The board that has places for devices.
+const MICROVM: &str = "microvm";
+/// The system's address in the network of QEMU, which its forwarded ports lead to.
+const STATION: &str = "10.0.2.15";
 
 /// What QEMU says when a debugger kills the guest.
 const KILLED: &str = "Terminated via GDBstub";
@@ -33,7 +39,7 @@ impl Platform for QemuX86_64 {
 
 impl Machine for QemuX86_64 {
     fn boards(&self) -> &'static [&'static str] {
-        &["microvm", "q35"]
+        &[MICROVM, "q35"]
     }
 
     fn most_cpus(&self) -> u32 {
@@ -70,6 +76,10 @@ impl Emulator for QemuX86_64 {
         (7, 2)
     }
 
+    fn has_places(&self, board: &str) -> bool {
+        board == MICROVM
+    }
+
     fn arguments(&self, launch: &Launch) -> Vec<OsString> {
         let mut arguments = Vec::new();
         let mut add = |name: &str, value: OsString| {
@@ -78,7 +88,9 @@ impl Emulator for QemuX86_64 {
         };
         let bytes = launch.memory;
         let shared = if launch.memory_file.is_some() { ",memory-backend=ram" } else { "" };
-        add("-M", format!("{}{shared}", launch.board).into());
+        // With one I/O APIC, to whose lines the places for devices are wired then.
+        let lines = if launch.devices.is_empty() { "" } else { ",ioapic2=off" };
+        add("-M", format!("{}{lines}{shared}", launch.board).into());
         add("-cpu", "max".into());
         add("-smp", launch.cpus.to_string().into());
         add("-m", format!("{}K", bytes.div_ceil(1024)).into());
@@ -105,6 +117,12 @@ impl Emulator for QemuX86_64 {
             let mut loaded = OsString::from(&plugin.object);
             plugin.arguments.iter().for_each(|argument| loaded.push(format!(",{argument}")));
             add("-plugin", loaded);
+        }
+        if !launch.devices.is_empty() {
+            add("-global", "virtio-mmio.force-legacy=false".into());
+        }
+        for device in launch.devices {
+            attached(device).into_iter().for_each(|(name, value)| add(name, value));
         }
         if let Some(seed) = launch.icount {
             add("-icount", "shift=0,sleep=off".into());
@@ -164,6 +182,32 @@ impl Emulator for QemuX86_64 {
     fn is_kernel(&self, address: u64) -> bool {
         address >> 63 == 1
     }
+}
+
+/// What is behind a device, and the device in its place.
+fn attached(device: &Plugged) -> [(&'static str, OsString); 2] {
+    let Plugged { place, plug } = device;
+    let id = format!("device{place}");
+    let (backend, front) = match plug {
+        Plug::Entropy => {
+            let backend = ("-object", format!("rng-builtin,id={id}").into());
+            (backend, format!("virtio-rng-device,rng={id}"))
+        }
+        Plug::Disk(file) => {
+            let mut drive = OsString::from(format!("if=none,id={id},format=raw,file="));
+            drive.push(file.path());
+            (("-drive", drive), format!("virtio-blk-device,drive={id}"))
+        }
+        Plug::Network(forwards) => {
+            let forward =
+                |it: &Forward| format!(",hostfwd=udp:127.0.0.1:{}-{STATION}:{}", it.host, it.guest);
+            let forwards: String = forwards.iter().map(forward).collect();
+            let network = format!("user,id={id}{forwards}");
+            (("-netdev", network.into()), format!("virtio-net-device,netdev={id}"))
+        }
+    };
+    let front = format!("{front},bus=virtio-mmio-bus.{place}");
+    [backend, ("-device", front.into())]
 }
 
 #[cfg(test)]

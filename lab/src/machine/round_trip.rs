@@ -54,6 +54,7 @@ pub fn round_trip(boot: &Boot, skip: usize) -> Result<Vec<Count>> {
         command_line: &format!("kernel={}", boot.kernel),
         debugger: Some(&socket),
         plugin: None,
+        devices: &[],
     };
     let interrupts = Interrupts::watch();
     let start = || {

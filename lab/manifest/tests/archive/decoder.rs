@@ -46,6 +46,14 @@ impl Decoded {
         self.of(record).map(|(_, fields, _)| fields.as_slice()).collect()
     }
 
+    /// The fields of the record that made a memory, RAM or a device's; their first two are alike.
+    fn memory(&self, object: u64) -> &[u64] {
+        let mut made = self.records.iter().filter(|(record, ..)| creates(*record));
+        let (record, fields, _) = made.nth(object as usize).expect("there is one");
+        assert!(matches!(record, Record::Memory | Record::Device), "{record:?}");
+        fields
+    }
+
     /// Byte offset of one record.
     pub fn offset(&self, record: Record, index: usize) -> usize {
         self.of(record).nth(index).expect("there is one").2
@@ -64,7 +72,7 @@ impl Decoded {
     pub fn read_memory(&self, domain: u64, address: u64) -> Vec<u8> {
         let maps = self.fields(Record::Map);
         let map = maps.iter().find(|map| map[0] == domain && map[3] == address).expect("a map");
-        let memory = self.fields(Record::Memory)[(map[1] - self.first(Record::Memory)) as usize];
+        let memory = self.memory(map[1]);
         let (offset, length) = (memory[2] as usize, memory[3] as usize);
         let mut contents = self.bytes[offset..offset + length].to_vec();
         contents.resize((memory[1] * PAGE) as usize, 0);
@@ -118,7 +126,7 @@ impl Decoded {
                 }
                 Record::Map => {
                     expect(fields[0], Record::Domain);
-                    expect(fields[1], Record::Memory);
+                    self.memory(fields[1]);
                 }
                 Record::Capability => expect(fields[0], Record::Domain),
                 Record::Trace | Record::Accounts => expect(fields[0], Record::Memory),
@@ -201,13 +209,11 @@ impl Decoded {
     /// Mappings are aligned, in user space, within their memory, apart, never both writable and
     /// executable, with free pages around buffers, stacks and shared memory.
     fn check_mappings(&self, system: &System) {
-        let first = self.first(Record::Memory);
-        let memories = self.fields(Record::Memory);
         for (index, domain) in system.booted().iter().enumerate() {
             let mut ranges = BTreeMap::new();
             for map in self.fields(Record::Map).iter().filter(|map| map[0] == index as u64) {
                 let [_, memory, page, address, pages, rights] = map[..] else { unreachable!() };
-                assert!(page + pages <= memories[(memory - first) as usize][1]);
+                assert!(page + pages <= self.memory(memory)[1]);
                 assert!(address.is_multiple_of(PAGE) && address + pages * PAGE <= USER_TOP);
                 let rights = Rights(rights as u8);
                 assert!(rights.contains(Rights::READ));
@@ -246,6 +252,7 @@ impl Decoded {
         ] {
             taken[resource as usize] = self.fields(record).len() as u64;
         }
+        taken[Resource::Memories as usize] += self.fields(Record::Device).len() as u64;
         for (index, domain) in self.fields(Record::Domain).iter().enumerate() {
             let wanted = system.domains[index].quota;
             let own =

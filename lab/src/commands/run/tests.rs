@@ -58,6 +58,7 @@ fn arguments(words: &str) -> Vec<String> {
         command_line: "",
         debugger: None,
         plugin: None,
+        devices: &[],
     });
     arguments.into_iter().map(|argument| argument.into_string().unwrap()).collect()
 }

@@ -102,8 +102,11 @@ fn machines(test: &Test, system: &System) -> Result<Vec<&'static dyn Machine>> {
     let machines = match &test.machines {
         Some(names) => names.iter().map(named).collect::<Result<Vec<_>>>()?,
         None => {
-            let has_devices = system.devices.is_some();
-            let can = |it: &&dyn Machine| !has_devices || it.emulator().is_none();
+            let on_board = system.memories.iter().any(|memory| !memory.is_ram());
+            let can = |it: &&dyn Machine| match it.emulator() {
+                Some(_) => system.devices.is_none(),
+                None => !on_board,
+            };
             MACHINES.into_iter().filter(can).collect()
         }
     };
