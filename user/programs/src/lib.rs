@@ -12,6 +12,7 @@ pub mod crash;
 pub mod cross;
 pub mod curfew;
 pub mod cyclictest;
+pub mod drivers;
 pub mod echo;
 pub mod files;
 pub mod frames;

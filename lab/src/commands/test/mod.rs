@@ -26,6 +26,7 @@ mod killed;
 mod miri;
 mod mutants;
 mod native;
+mod online;
 mod outside;
 mod patch;
 mod places;
@@ -183,6 +184,7 @@ fn list(choice: &Choice) -> Result<Vec<Job>> {
     jobs.extend(supervised::jobs());
     jobs.extend(debugging::jobs());
     jobs.extend(task_sets::jobs());
+    jobs.extend(online::jobs());
     jobs.extend(watching::jobs());
     jobs.extend(crashing::jobs());
     jobs.extend(killed::jobs());

@@ -3,6 +3,7 @@
 
 pub mod lapse;
 pub mod relics;
+pub mod restarter;
 pub mod saboteur;
 pub mod victim;
 

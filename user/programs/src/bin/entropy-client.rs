@@ -1,0 +1,5 @@
+//! Prints random bytes.
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::drivers::entropy_client);

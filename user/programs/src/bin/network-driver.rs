@@ -1,0 +1,5 @@
+//! The driver of a network card.
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::drivers::network);
