@@ -196,10 +196,7 @@ fn general(values: &Values, manifest: &Manifest) -> Result<System, Problem> {
         reservations: Vec::new(),
         control: control::choices(values, manifest)?,
         overheads: overheads(values, manifest)?,
-        bounds_required: manifest
-            .analysis
-            .as_ref()
-            .is_none_or(|given| given.required != Some(false)),
+        bounds_required: manifest.analysis.as_ref().is_none_or(|it| it.required != Some(false)),
         trace: None,
         accounts: None,
         panics: Vec::new(),

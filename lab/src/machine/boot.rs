@@ -223,10 +223,7 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
         }
     }
     let log = if boot.log { read_log(emulator, boot, &memory)? } else { Vec::new() };
-    let ran = matches!(exit, Exit::Done(_) | Exit::Hang | Exit::Interrupted | Exit::Stuck);
-    let samples = boot.sampling.filter(|_| ran);
-    let samples = samples.map(|_| Samples::read(emulator, &boot.images.kernel, &memory));
-    let samples = samples.transpose()?;
+    let samples = samples(emulator, boot, &memory, &exit)?;
     let kernel = kernel_name(&console).unwrap_or_default().to_string();
     Ok(Outcome {
         machine: emulator.name(),
@@ -287,6 +284,18 @@ fn command_line(boot: &Boot) -> String {
         line += &format!(" decisions={}", boot.decisions);
     }
     line
+}
+
+/// The samples that a kernel has taken, if it was to take any and came so far.
+fn samples(
+    machine: &dyn Emulator,
+    boot: &Boot,
+    memory: &SharedFile,
+    exit: &Exit,
+) -> Result<Option<Samples>> {
+    let ran = matches!(exit, Exit::Done(_) | Exit::Hang | Exit::Interrupted | Exit::Stuck);
+    let wanted = boot.sampling.filter(|_| ran);
+    wanted.map(|_| Samples::read(machine, &boot.images.kernel, memory)).transpose()
 }
 
 /// The steps that a kernel has written down, as far as there was room.

@@ -46,6 +46,10 @@ impl Random {
     }
 }
 
+/// A request as a device sees it: its first descriptor, and address, bytes and direction of each
+/// buffer.
+type Request = (u16, Vec<(u64, u32, bool)>);
+
 /// A device that reads what it is given, by the specification.
 struct Model<'a> {
     memory: &'a Memory,
@@ -54,8 +58,8 @@ struct Model<'a> {
 }
 
 impl Model<'_> {
-    /// The next request: its first descriptor and its buffers.
-    fn next(&mut self) -> Option<(u16, Vec<(u64, u32, bool)>)> {
+    /// The next request.
+    fn next(&mut self) -> Option<Request> {
         let at = Layout::of(N).available;
         if self.memory.half(at + 2) == self.seen {
             return None;
