@@ -85,7 +85,7 @@ impl Registers for &Model {
 #[test]
 fn a_device_begins_in_the_order_that_the_specification_wants() {
     let model = Model::new();
-    let (device, got) = Device::begin(&model, KIND, FEATURE | 1 << 40).ok().expect("it is usable");
+    let (device, got) = Device::begin(&model, KIND, FEATURE | 1 << 40).expect("it is usable");
     assert_eq!((got, model.chosen.get()), (VERSION_1 | FEATURE, VERSION_1 | FEATURE));
     device.set_queue(0, 8, 0x1_2345_6000).expect("there is a queue");
     device.start();
@@ -116,14 +116,14 @@ fn what_cannot_be_used_is_told() {
     let stuck = Model { stuck: true, status: Cell::new(15), ..Model::new() };
     assert_eq!(begin(&stuck), Some(Unusable::Reset));
     let small = Model { most: 4, ..Model::new() };
-    let (device, _) = Device::begin(&small, KIND, 0).ok().expect("it is usable");
+    let (device, _) = Device::begin(&small, KIND, 0).expect("it is usable");
     assert_eq!(device.set_queue(0, 8, 0), Err(Unusable::Queue(0)));
 }
 
 #[test]
 fn a_configuration_is_read_as_a_whole() {
     let read = |model: &Model| {
-        let (device, _) = Device::begin(model, KIND, 0).ok().expect("it is usable");
+        let (device, _) = Device::begin(model, KIND, 0).expect("it is usable");
         device.configuration(0)
     };
     assert_eq!(read(&Model::new()), Ok(0x1234_5678_9abc_def0));
