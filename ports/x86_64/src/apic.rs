@@ -19,15 +19,14 @@ pub const RESERVED: [Stretch; 3] = [
     Stretch { at: LOCAL_APIC, bytes: 1 << 20 },
     Stretch { at: 0xfd_0000_0000, bytes: 12 << 30 },
 ];
-/// Interrupt vector of IPIs. Of the interrupts that wait, a CPU takes the one with the highest
-/// vector.
+/// Interrupt vector of IPIs. The timer goes before them: a CPU that others interrupt again and
+/// again still serves its deadlines.
 #[cfg(feature = "smp")]
 pub const IPI: u8 = 0x20;
-/// Interrupt vector of IRQ 0.
-pub const IRQ_0: u8 = 0x21;
-/// The vector after the last IRQ, which is that of the timer: a CPU that devices or others
-/// interrupt again and again still serves its deadlines.
-pub const TIMER: u8 = IRQ_0 + IRQS;
+/// Interrupt vector of the timer.
+pub const TIMER: u8 = 0x21;
+/// Interrupt vector of IRQ 0; all vectors in use lie in one word of the request register.
+pub const IRQ_0: u8 = 0x22;
 /// Vector of the end of a time slice, for emulators. It has the lowest priority: a CPU that gets
 /// on by a few instructions in each slice takes its other interrupts first. Preemption points do
 /// not look for it. The processor has no exception of this number.
@@ -37,9 +36,10 @@ pub const SPURIOUS: u8 = 0xff;
 /// Device IRQs.
 pub const IRQS: u8 = 24;
 #[cfg(feature = "smp")]
-const _: () = assert!(SLICE < IPI && IPI < IRQ_0);
-/// All of them but the end of a slice lie in one word of the request register.
-const _: () = assert!(IRQ_0 / 32 == TIMER / 32);
+const _: () = assert!(SLICE < IPI && IPI < TIMER && TIMER < IRQ_0);
+
+/// The vector after the last IRQ.
+pub const END_OF_IRQS: u8 = IRQ_0 + IRQS;
 
 const BASE_MSR: u32 = 0x1b;
 const END: u64 = 0xb0;

@@ -121,7 +121,7 @@ fn take<S: System<Port = X86>>(number: u64, code: u64) -> ! {
             // SAFETY: see above.
             unsafe { kernel::events::timer::<S>(machine()) }
         }
-        apic::IRQ_0..apic::TIMER => {
+        apic::IRQ_0..apic::END_OF_IRQS => {
             let irq = number as u8 - apic::IRQ_0;
             if uart::masks(irq) {
                 // SAFETY: see above.

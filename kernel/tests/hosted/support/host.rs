@@ -166,12 +166,12 @@ impl Host {
 
     /// The next interrupt that waits, if any.
     pub fn waiting(&self) -> Option<Event> {
-        if self.armed.get().is_some_and(|at| at <= self.time.get()) {
-            return Some(Event::Timer);
-        }
-        let irq = self.irqs.iter().rposition(|irq| irq.enabled.get() && irq.raised.get());
+        let irq = self.irqs.iter().position(|irq| irq.enabled.get() && irq.raised.get());
         if let Some(irq) = irq {
             return Some(Event::Irq(irq as u8));
+        }
+        if self.armed.get().is_some_and(|at| at <= self.time.get()) {
+            return Some(Event::Timer);
         }
         if self.wants.get() && self.queue.get().is_none_or(|taken| taken == 0) {
             return Some(Event::Sent);
