@@ -91,6 +91,7 @@ mod tests {
             "user/supervision",
             "user/supervisor",
             "user/sync",
+            "user/virtio",
         ];
         let others = ["user/files", "user/network", "user/programs", "user/ring", "user/rt"];
         let programs = [&["abi", "policies"], &others[..], &services].concat();
