@@ -191,7 +191,7 @@ impl<P: Port> Trees<P> {
         let states = arena.own(cpus + 1, |_, _| Some(TreeCpu::NEW))?;
         let plain = arena.own(cpus * PRIORITIES, |_, _| Some(PlainLeaf::NEW))?;
         let tree = Tree::new(nodes, frames, states, slice, QUANTUM);
-        let mut tree = Some(tree.with_plain(plain));
+        let mut tree = Some(tree.with_plain(plain).told_in_steps());
         let tree = arena.own(1, |_, _| tree.take())?.first_mut()?;
         leaves[tree.shared().0 as usize].cpu.set(ANYWHERE);
         for cpu in 0..cpus {

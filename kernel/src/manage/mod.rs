@@ -61,6 +61,10 @@ pub struct Manager<'s, P: Port> {
     pub all: Exclusive<'s>,
 }
 
+/// What a thread has run for less than this is not charged before its call changes something, but
+/// later, in nanoseconds.
+const SOON: u64 = 5_000;
+
 impl<P: Port> Manager<'_, P> {
     /// Executes a system call of `me`.
     pub fn call(&self, me: Ref<Thread<P>>, call: Call, args: &[u64; 6]) -> Result<Done, Error> {
@@ -129,14 +133,34 @@ impl<P: Port> Manager<'_, P> {
         number & RESTARTED != 0
     }
 
-    /// Whether a long operation should make room for an interrupt, or for another CPU.
+    /// Between two steps of a long operation: whether it should make room for an interrupt, or for
+    /// another CPU. What its last step has changed in the tree is told.
     fn preempted(&self) -> bool {
-        self.cpu.poll(point::CALL) || (P::SMP && self.cpu.takes_a_step(self.kernel))
+        !self.tells_before()
+            || self.cpu.poll(point::CALL)
+            || (P::SMP && self.cpu.takes_a_step(self.kernel))
     }
 
     /// Whether a call makes room for an interrupt between its checks and its work: it begins anew.
     pub(crate) fn makes_room(&self) -> bool {
         self.cpu.poll(point::CALL)
+    }
+
+    /// Whether the tree is told all that has happened on this CPU, before a call changes something
+    /// there: level by level, with room for an interrupt between two. A decision follows.
+    fn tells_before(&self) -> bool {
+        let (here, trees) = (self.cpu.number as usize, &self.kernel.trees);
+        if trees.with(|tree| tree.passes_levels(here)) != Some(true) {
+            return true;
+        }
+        let now = self.kernel.port.now();
+        self.cpu.resched.set(true);
+        while trees.with(|tree| tree.tell_before(here, now, SOON)) == Some(true) {
+            if self.makes_room() {
+                return false;
+            }
+        }
+        true
     }
 
     fn fact(&self, me: Ref<Thread<P>>, fact: u64) -> Result<Done, Error> {

@@ -34,6 +34,9 @@ impl<P: Port> Manager<'_, P> {
         if !self.kernel.trees.exist() {
             return Err(Error::UnknownCall);
         }
+        if call != Call::ReservationInspect && !self.tells_before() {
+            return Ok(Done::Preempted);
+        }
         let done = match call {
             Call::ReservationCreate => self.create_reservation(me, own, args),
             Call::ReservationSet => self.set_reservation(me, own, args),

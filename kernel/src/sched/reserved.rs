@@ -68,6 +68,7 @@ impl<P: Port> Cpu<P> {
                     tree.pays(here, at, now);
                 }
             }
+            tree.tell_elsewhere(here, at);
             tree.preempts(at)
         });
         preempts.unwrap_or(false)
@@ -111,7 +112,12 @@ impl<P: Port> Cpu<P> {
         }
         let (leaf, now) = (NodeId(own.node), self.instant());
         // One that is not queued is woken behind this, or resumed: its job waits for that.
-        let is_due = self.trees.with(|tree| tree.next_job(leaf, released, now));
+        let here = self.number as usize;
+        let is_due = self.trees.with(|tree| {
+            let is_due = tree.next_job(leaf, released, now);
+            tree.tell_elsewhere(here, leaf);
+            is_due
+        });
         if is_due == Some(true) && thread.queued() {
             self.resched.set(true);
         }
@@ -131,7 +137,10 @@ impl<P: Port> Cpu<P> {
         if empty {
             let now = now();
             let here = self.number as usize;
-            self.trees.with(|tree| tree.block_here(here, NodeId(leaf), now, ends_job));
+            self.trees.with(|tree| {
+                tree.block_here(here, NodeId(leaf), now, ends_job);
+                tree.tell_elsewhere(here, NodeId(leaf));
+            });
         }
         runs
     }

@@ -28,13 +28,13 @@ impl<P: Port> Trees<P> {
         mut leaves: impl FnMut(bool) -> bool,
     ) -> Option<(Pick, u64, u64)> {
         let mut served = false;
-        if self.with(|tree| tree.runs_node(cpu))? && leaves(served) {
+        if self.with(|tree| tree.passes_levels(cpu))? && leaves(served) {
             return None;
         }
         loop {
             match self.with(|tree| tree.step(cpu, now))? {
                 Step::Chosen(pick) => return self.end_decision(cpu, (pick, now), clock),
-                Step::Charged => served = false,
+                Step::Passed => served = true,
                 Step::Served(node) => {
                     now = clock();
                     self.with(|tree| tree.owe(cpu, node, now));

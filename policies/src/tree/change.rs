@@ -209,6 +209,11 @@ impl Tree<'_> {
         now: u64,
     ) -> Result<(), TreeError> {
         self.check_inner(at)?;
+        for at in [at, parent] {
+            if self.node(at).is_some() {
+                self.tell_all(self.home_of(at.0));
+            }
+        }
         let mut above = parent.0;
         while let Some(node) = self.nodes.get(above as usize) {
             if above == at.0 {

@@ -23,12 +23,23 @@ const CAUGHT_UP: u32 = 8;
 impl Tree<'_> {
     /// A node's instants have changed, perhaps.
     pub(super) fn plan(&mut self, at: u32) {
+        self.plan_miss(at);
+        self.show(at);
+    }
+
+    /// The same, told to its class alone. Whether that sees another instant by it.
+    pub(super) fn plan_level(&mut self, at: u32) -> bool {
+        self.plan_miss(at);
+        self.show_level(at)
+    }
+
+    #[inline(always)]
+    pub(super) fn plan_miss(&mut self, at: u32) {
         let node = &self.nodes[at as usize];
         let miss = (node.job.event(), node.watch.level);
         if miss != (node.miss_at, node.miss_level) {
             self.set_miss(at, miss);
         }
-        self.show(at);
     }
 
     fn set_miss(&mut self, at: u32, (instant, level): (u64, u16)) {
@@ -88,14 +99,20 @@ impl Tree<'_> {
 
     /// The classes above a node see its instants as they are now.
     pub(super) fn show(&mut self, mut at: u32) {
-        while at != NIL {
-            let (next, class) = (self.shown(at), self.nodes[at as usize].parent);
-            if next == self.nodes[at as usize].event_at {
-                return;
-            }
-            self.set_event(class, at, next);
-            at = class;
+        while at != NIL && self.show_level(at) {
+            at = self.nodes[at as usize].parent;
         }
+    }
+
+    /// Its class sees a node's instants as they are now. Whether they were others before.
+    #[inline(always)]
+    fn show_level(&mut self, at: u32) -> bool {
+        let (next, class) = (self.shown(at), self.nodes[at as usize].parent);
+        let is_other = next != self.nodes[at as usize].event_at;
+        if is_other {
+            self.set_event(class, at, next);
+        }
+        is_other
     }
 
     /// Its class sees this instant of a child, or none.
@@ -233,6 +250,7 @@ impl Tree<'_> {
                 return;
             }
             self.serve(due, now);
+            self.tell_all(self.home_of(at));
         }
     }
 
@@ -247,7 +265,7 @@ impl Tree<'_> {
         let came = node.server.event(true).min(now);
         node.server.replenish(now);
         self.sort_by_deadline(at);
-        self.refresh(at, came);
+        self.has_changed(at, came);
     }
 
     /// A class of time partitions goes to the window that it is in now.

@@ -14,6 +14,7 @@
 //! | `node.rs` | nodes and their parameters |
 //! | `change.rs` | making, changing, moving and removing nodes |
 //! | `run.rs` | waking, blocking, charging |
+//! | `untold.rs` | telling it all to the levels above, in steps |
 //! | `instant.rs` | instants to come, and which of them matter |
 //! | `pick.rs` | the decision |
 //! | `owed.rs` | who pays for the kernel's time |
@@ -63,6 +64,7 @@ mod server;
 mod shared;
 #[cfg(test)]
 mod tests;
+mod untold;
 mod windows;
 
 pub use abi::reservation::{
@@ -83,6 +85,7 @@ pub use replenish::REPLENISHMENTS;
 use avl::NIL;
 use levels::Levels;
 use plain::Plain;
+use untold::Debt;
 
 /// Levels of the tree, the root's included.
 pub const DEPTH: u8 = 8;
@@ -125,6 +128,22 @@ pub struct TreeCpu {
     idles: bool,
     /// How urgent what it has run was.
     levels: Levels,
+    /// For how long it has run that leaf, of which no level is charged.
+    ran: u64,
+    /// What it has run before, charged to some levels.
+    debt: Debt,
+    /// The first and the last node of which its class was not told.
+    untold: [u32; 2],
+    /// How many leaves, or budgets, have changed of those.
+    changes: u32,
+    /// The most urgent rank below its root that one of them may have made ready.
+    first_untold: u64,
+    /// The last leaf that was told.
+    telling: u32,
+    /// Whether its decision has begun.
+    decides: bool,
+    /// Whether a call of what runs changes something, and a decision follows.
+    calls: bool,
 }
 
 impl TreeCpu {
@@ -147,6 +166,14 @@ impl TreeCpu {
         plain: Plain::NEW,
         idles: true,
         levels: Levels::NEW,
+        ran: 0,
+        debt: Debt::NONE,
+        untold: [NIL; 2],
+        changes: 0,
+        first_untold: NEVER,
+        telling: NIL,
+        decides: false,
+        calls: false,
     };
 }
 
@@ -165,6 +192,8 @@ pub struct Tree<'a> {
     sequence: u64,
     /// The state of decisions by chance; 0: the policies decide.
     chaos: u64,
+    /// Whether what happens is told in steps.
+    in_steps: bool,
     /// How time on lent leaves is charged.
     inheritance: Inheritance,
     /// The time slice of equals in a class of fixed priorities, in nanoseconds.
@@ -195,6 +224,7 @@ impl<'a> Tree<'a> {
             free_frame: NIL,
             sequence: 0,
             chaos: 0,
+            in_steps: false,
             inheritance: Inheritance::Charged,
             slice,
             quantum,

@@ -10,6 +10,7 @@ use super::notice::Watch;
 use super::plain::rank;
 use super::promised::Promised;
 use super::server::Supply;
+use super::untold::Untold;
 use abi::reservation::{Budget, Jobs, LEVELS, Policy, Share, Timing};
 
 /// In place of a CPU: none.
@@ -116,6 +117,8 @@ pub struct Node {
     pub(super) watch: Watch,
     /// Its part in the background.
     pub(super) behind: Behind,
+    /// What its class was not told of it.
+    pub(super) untold: Untold,
 }
 
 impl Node {
@@ -149,6 +152,7 @@ impl Node {
             owed: 0,
             watch: Watch::NONE,
             behind: Behind::NONE,
+            untold: Untold::NOTHING,
         }
     }
 

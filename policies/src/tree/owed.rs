@@ -14,7 +14,7 @@ impl Tree<'_> {
     /// it. Nothing happens if this is no leaf, or one without a reservation.
     pub fn pays(&mut self, cpu: usize, leaf: NodeId, now: u64) {
         if cpu < self.cpus.len() && self.is_leaf(leaf) {
-            self.account_to(cpu, now);
+            self.note(cpu, now);
             self.cpus[cpu].payer = leaf.0;
         }
     }

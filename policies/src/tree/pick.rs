@@ -5,7 +5,7 @@ use super::curve::NEVER;
 use super::frame::Frame;
 use super::node::{ByEligible, ByKey, Node, Role};
 use super::shared::Asked;
-use super::{NodeId, Tree};
+use super::{NodeId, Tree, TreeCpu};
 use abi::reservation::Policy;
 
 /// A decision.
@@ -20,9 +20,9 @@ pub struct Pick {
 /// What a step of a decision has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It has charged what ran. The next step is at the same instant, unless something happens
-    /// before.
-    Charged,
+    /// It has passed a level: charged it for what ran, or told it what has happened below. The next
+    /// step is at the same instant, unless something happens before.
+    Passed,
     /// It has served an instant of this node that had come. That takes its time, which the node
     /// pays for: [`Tree::owe`].
     Served(NodeId),
@@ -49,7 +49,7 @@ impl Tree<'_> {
         }
     }
 
-    /// Takes the next step of a CPU's decision: it charges what ran, serves one instant that has
+    /// Takes the next step of a CPU's decision: it passes a level, serves one instant that has
     /// come, or decides. A leaf that is chosen is charged from then on. Between two steps anything
     /// may happen, and what the CPU runs then is charged as before.
     #[inline(always)]
@@ -57,14 +57,17 @@ impl Tree<'_> {
         if cpu >= self.shared_cpu() {
             return Step::Chosen(Pick { leaf: None, until: NEVER });
         }
-        let charges = self.runs_node(cpu) && self.cpus[cpu].since < now;
-        let now = self.account_to(cpu, now);
+        let now = self.note(cpu, now);
+        self.begin_decision(cpu);
+        let passed = self.pass_level(cpu);
         let state = &mut self.cpus[cpu];
         if state.has_ended && state.payer == NIL {
             state.payer = state.running;
         }
-        if charges {
-            return Step::Charged;
+        if let Some(told) = passed {
+            // Of several leaves that were woken the last one would pay for all.
+            let others = told != NIL && state.payer != NIL && state.payer != told;
+            return if others { Step::Served(NodeId(told)) } else { Step::Passed };
         }
         if let Some(leaf) = self.only_plain(cpu) {
             return Step::Chosen(self.chosen(cpu, (leaf, NEVER), NIL, now));
@@ -89,10 +92,11 @@ impl Tree<'_> {
         }
     }
 
-    /// Whether a charge of what a CPU runs passes levels.
+    /// Whether a decision of a CPU begins with levels to be passed, perhaps.
     #[inline(always)]
-    pub fn runs_node(&self, cpu: usize) -> bool {
-        self.cpus.get(cpu).is_some_and(|state| self.nodes.len() > state.running as usize)
+    pub fn passes_levels(&self, cpu: usize) -> bool {
+        let runs_node = |state: &TreeCpu| self.nodes.len() > state.running as usize;
+        self.cpus.get(cpu).is_some_and(|state| runs_node(state) || self.has_untold(cpu))
     }
 
     /// A CPU runs a leaf, or none, until an instant; in the background, if in a node there.
@@ -101,7 +105,8 @@ impl Tree<'_> {
         let state = &mut self.cpus[cpu];
         (state.running, state.until, state.began) = (leaf, until, now);
         state.idles = leaf == NIL;
-        (state.behind, state.asked, state.has_ended) = (behind, Asked::No, false);
+        (state.behind, state.asked) = (behind, Asked::No);
+        (state.has_ended, state.decides) = (false, false);
         if state.payer == leaf {
             // It pays as what runs.
             state.payer = NIL;

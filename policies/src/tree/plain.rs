@@ -16,6 +16,9 @@ use abi::PRIORITIES;
 use abi::reservation::LEVELS;
 
 /// Bits of a word of the bitmap.
+/// A CPU, and a priority there.
+pub(super) type Place = (usize, usize);
+
 const BITS: usize = u64::BITS as usize;
 
 /// A leaf of a priority.
@@ -94,7 +97,7 @@ impl Tree<'_> {
 
     /// The CPU and the priority of a plain leaf, if this is one.
     #[inline(always)]
-    pub(super) fn plain(&self, at: u32) -> Option<(usize, usize)> {
+    pub(super) fn plain(&self, at: u32) -> Option<Place> {
         let at = (at as usize).checked_sub(self.nodes.len())?;
         (at < self.plain.len()).then_some((at / PRIORITIES, at % PRIORITIES))
     }
@@ -113,7 +116,7 @@ impl Tree<'_> {
     /// A plain leaf is not ready any more.
     pub(super) fn block_plain(&mut self, at: u32, (cpu, priority): (usize, usize), now: u64) {
         if self.cpus[cpu].running == at {
-            self.account_to(cpu, now);
+            self.note(cpu, now);
             self.cpus[cpu].running = NIL;
         }
         self.cpus[cpu].plain.set_ready(priority, false);
@@ -156,7 +159,8 @@ impl Tree<'_> {
     pub(super) fn first_rank(&self, cpu: usize) -> Option<u64> {
         let node = self.nodes.get(self.first_node(cpu) as usize).map(Node::rank);
         let plain = self.cpus[cpu].plain.first().map(rank);
-        node.into_iter().chain(plain).min()
+        let untold = Some(self.cpus[cpu].first_untold).filter(|rank| *rank != NEVER);
+        node.into_iter().chain(plain).chain(untold).min()
     }
 
     /// What a CPU runs if nothing but plain leaves is ready, and no instant is to come.

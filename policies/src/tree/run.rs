@@ -52,15 +52,16 @@ impl Tree<'_> {
         if !self.is_leaf(leaf) || self.nodes[leaf.index()].ready {
             return false;
         }
-        let accounted = self.account_to(self.cpu_of(leaf.0), now);
-        let since = if since < now { self.quiet_since(leaf, since, accounted) } else { accounted };
+        let noted = self.note(self.cpu_of(leaf.0), now);
+        let since = if since < now { self.quiet_since(leaf, since, noted) } else { noted };
         let node = &mut self.nodes[leaf.index()];
         node.ready = true;
         begin(&mut node.job, since);
-        if !node.behind.is_late {
+        // One that was not told that it sleeps goes on.
+        if !mem::take(&mut node.untold.sleeps) && !node.behind.is_late {
             node.server.wake(since);
         }
-        self.refresh(leaf.0, since);
+        self.has_changed(leaf.0, since);
         true
     }
 
@@ -83,13 +84,17 @@ impl Tree<'_> {
     /// run is charged before. The instant, as [`Tree::account_to`] says it.
     #[cold]
     #[inline(never)]
-    pub(super) fn stir(&mut self, mut at: u32, now: u64) -> u64 {
+    pub(super) fn stir(&mut self, at: u32, now: u64) -> u64 {
         let now = self.account_to(self.cpu_of(at), now);
+        self.note_stir(at, now);
+        now
+    }
+
+    fn note_stir(&mut self, mut at: u32, now: u64) {
         while let Some(node) = self.nodes.get_mut(at as usize) {
             node.stirred = now;
             at = node.parent;
         }
-        now
     }
 
     /// No thread of this leaf is ready any more. Its job ends, or is to go on later. The CPU runs
@@ -103,20 +108,19 @@ impl Tree<'_> {
             return;
         }
         let cpu = self.cpu_of(leaf.0);
-        let now = self.account_to(cpu, now);
+        let now = self.note(cpu, now);
         if self.cpus[cpu].running == leaf.0 {
+            self.owe_levels(cpu);
             self.cpus[cpu].running = NIL;
         } else {
-            self.stir(leaf.0, now);
+            self.note_stir(leaf.0, now);
         }
         let node = &mut self.nodes[leaf.index()];
         node.ready = false;
         let is_miss = ends_job && node.job.end(now);
-        if !node.behind.is_late {
-            node.server.sleep(now);
-        }
+        node.untold.sleeps = !node.behind.is_late;
         node.behind.is_late &= !ends_job;
-        self.refresh(leaf.0, now);
+        self.has_changed(leaf.0, now);
         if is_miss {
             self.notice_miss(leaf.0);
         }
@@ -130,15 +134,14 @@ impl Tree<'_> {
         if !self.is_leaf(leaf) {
             return false;
         }
-        let now = self.account_to(self.cpu_of(leaf.0), now);
+        let now = self.note(self.cpu_of(leaf.0), now);
         let node = &mut self.nodes[leaf.index()];
         let is_miss = node.job.next(released, now);
         if node.job.timing.is_none() && !node.behind.is_late {
             return false;
         }
         node.catch_up(now);
-        self.sort_by_deadline(leaf.0);
-        self.refresh(leaf.0, now);
+        self.has_changed(leaf.0, now);
         if is_miss {
             self.notice_miss(leaf.0);
         }
@@ -161,7 +164,7 @@ impl Tree<'_> {
     /// A leaf that is ready goes behind its equals, in a class of fixed priorities.
     pub fn rotate(&mut self, leaf: NodeId, now: u64) {
         if let Some(plain) = self.plain(leaf.0) {
-            self.account_to(plain.0, now);
+            self.note(plain.0, now);
             return self.rotate_plain(plain);
         }
         if !self.is_leaf(leaf) {
@@ -187,53 +190,17 @@ impl Tree<'_> {
         (0..self.cpus.len()).for_each(|cpu| self.account(cpu, now));
     }
 
-    /// The same. The instant, or that of the last charge if that was later: time does not go back.
+    /// The same, and all that has happened is told. The instant, or that of the last charge if that
+    /// was later: time does not go back.
     pub(super) fn account_to(&mut self, cpu: usize, now: u64) -> u64 {
-        let state = &mut self.cpus[cpu];
-        let now = now.max(state.since);
-        let time = now - state.since;
-        let (leaf, payer) = (state.running, state.payer);
-        if payer != NIL {
-            self.owe(cpu, NodeId(payer), now);
-            return now;
-        }
-        state.since = now;
-        if leaf == NIL && state.idles {
-            state.levels.ran(0, now);
-        }
-        if leaf == NIL || time == 0 {
-            return now;
-        }
-        let (behind, helped, began, own) = (state.behind, state.helped, state.began, state.root);
-        let (mut at, mut changed, mut level) = (leaf, false, 0);
-        if let Some(plain) = self.plain(leaf) {
-            self.charge_plain(plain, time);
-            (at, level) = (NIL, plain.1 as u16);
-        }
-        while at != behind && at != NIL {
-            let owed = mem::take(&mut self.nodes[at as usize].owed);
-            changed |= self.charge(at, (time.saturating_add(owed), began), now);
-            let node = &self.nodes[at as usize];
-            at = node.parent;
-            if at == own {
-                level = node.priority();
-            }
-        }
-        self.cpus[cpu].levels.ran(level, now);
-        if changed && self.throttle(leaf, now) {
-            self.cpus[cpu].has_ended = true;
-        }
-        if at != NIL {
-            self.charge_behind(at, time);
-        } else if helped != NIL {
-            self.charge_helped(helped, leaf, time, now);
-        }
+        let now = self.note(cpu, now);
+        self.tell_all(cpu);
         now
     }
 
     /// Charges one node, which was chosen at an instant. Whether its budget is exhausted, or its
     /// server has another instant. Two charges that follow each other come out as one.
-    fn charge(&mut self, at: u32, (time, began): (u64, u64), now: u64) -> bool {
+    pub(super) fn charge(&mut self, at: u32, (time, began): (u64, u64), now: u64) -> bool {
         let parent = self.nodes[at as usize].parent;
         let policy = self.policy_of(parent);
         let node = &mut self.nodes[at as usize];
@@ -284,47 +251,6 @@ impl Tree<'_> {
         self.set_key(at, key);
     }
 
-    /// Nodes above and with this leaf whose budget is exhausted leave their queues, or have another
-    /// deadline. Whether any has left.
-    #[cold]
-    fn throttle(&mut self, leaf: u32, now: u64) -> bool {
-        let (mut at, mut leaves) = (leaf, false);
-        while at != NIL {
-            self.plan(at);
-            self.notice_overrun(at);
-            let parent = self.nodes[at as usize].parent;
-            if self.nodes[at as usize].server.is_throttled {
-                self.refresh(at, now);
-                leaves = true;
-            } else {
-                self.sort_by_deadline(at);
-            }
-            at = parent;
-        }
-        leaves
-    }
-
-    /// A node's readiness or its budget has changed: its class's queue follows, and the class's
-    /// own readiness.
-    pub(super) fn refresh(&mut self, mut at: u32, mut now: u64) {
-        loop {
-            self.follow_background(at, now);
-            let node = &self.nodes[at as usize];
-            let (parent, wants) = (node.parent, node.wants());
-            if parent == NIL || wants == node.is_queued() {
-                return self.plan(at);
-            }
-            if wants {
-                self.enqueue(parent, at, now);
-            } else {
-                self.dequeue(parent, at);
-            }
-            self.plan(at);
-            let Some(since) = self.refresh_class(parent, now) else { return };
-            (at, now) = (parent, since);
-        }
-    }
-
     /// If the readiness of a class has changed, since when: an instant inside that has come and was
     /// not served yet has made it ready before.
     pub(super) fn refresh_class(&mut self, class: u32, now: u64) -> Option<u64> {
@@ -361,7 +287,7 @@ impl Tree<'_> {
         avl::find::<Node, ByKey>(self.nodes, queue, number.into())
     }
 
-    fn enqueue(&mut self, class: u32, at: u32, now: u64) {
+    pub(super) fn enqueue(&mut self, class: u32, at: u32, now: u64) {
         let key = match self.policy_of(class) {
             Some(Policy::FixedPriority) => {
                 u128::from(LEVELS - 1 - self.nodes[at as usize].priority())

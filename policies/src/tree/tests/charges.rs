@@ -56,7 +56,7 @@ fn step(tree: &mut Tree<'_>, kind: u8, dice: &mut Dice, now: u64) -> (Pick, u64)
 }
 
 /// All that can be seen of a tree.
-fn seen(tree: &Tree<'_>) -> Vec<(Option<NodeState>, u64)> {
+pub(super) fn seen(tree: &Tree<'_>) -> Vec<(Option<NodeState>, u64)> {
     let all = (0..=NODES as u32).map(NodeId);
     all.map(|at| (tree.inspect(at), tree.service(at))).collect()
 }

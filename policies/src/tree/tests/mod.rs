@@ -36,6 +36,7 @@ mod released;
 mod servers;
 mod shared;
 mod steps;
+mod untold;
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;

@@ -61,7 +61,7 @@ fn who_is_throttled_pays_for_the_switch() {
     let (mut tree, [victim, _, first, _]) = neighbours(&mut storage);
     tree.wake(first, 0);
     assert_eq!(tree.pick(0, 0).leaf, Some(first));
-    assert_eq!(tree.step(0, MS), Step::Charged);
-    assert!(matches!(tree.step(0, MS), Step::Chosen(pick) if pick.leaf == Some(victim)));
+    let chosen = (0..20).map(|_| tree.step(0, MS)).find(|step| *step != Step::Passed);
+    assert!(matches!(chosen, Some(Step::Chosen(pick)) if pick.leaf == Some(victim)));
     assert_eq!(tree.settle_decision(0, MS + US), US);
 }

@@ -272,6 +272,7 @@ proptest! {
                 sequence,
                 chaos,
                 inheritance,
+                in_steps: false,
                 slice,
                 quantum,
             };

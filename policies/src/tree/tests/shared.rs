@@ -422,7 +422,7 @@ fn steps_before_what_is_above(
     let mut served = 0;
     loop {
         match tree.step(0, wakes) {
-            Step::Charged => {}
+            Step::Passed => {}
             Step::Served(_) => served += 1,
             Step::Chosen(pick) => {
                 assert_eq!(pick.leaf, Some(high));
