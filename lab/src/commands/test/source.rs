@@ -48,6 +48,9 @@ fn driver() -> Result<String> {
 /// Features of host crates: those with which most of the source is read.
 const WITH: [&str; 2] = ["--features", "twin/programs"];
 
+/// What cargo-deny is asked: `deny.toml` says what is allowed.
+const DENY: [&str; 4] = ["deny", "check", "licenses", "sources"];
+
 /// All of it.
 pub fn jobs() -> Vec<Job> {
     let format = vec!["fmt", "--all", "--", "--check", "--color", "never"];
@@ -62,6 +65,9 @@ pub fn jobs() -> Vec<Job> {
             .builds(Builds::Own("host crates, for clippy"))
             .seconds(120.0),
         documented(),
+        said_by_cargo(Group::Lint, "licences and origins of packages", DENY.to_vec())
+            .class(Class::Deep)
+            .seconds(5.0),
     ];
     for machine in MACHINES.iter().filter_map(|machine| machine.emulator()) {
         let port = ["clippy", "-q", "--target", machine.target(), "-p", machine.port()];
