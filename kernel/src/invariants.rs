@@ -16,7 +16,7 @@ use crate::object::{Domain, Endpoint, Pooled, Thread};
 use crate::pool::Pool;
 use crate::port::{Context, Port, Space};
 use crate::send_queue::Heap;
-use crate::tree::NOTHING;
+use crate::tree::{Leaf, NOTHING};
 use abi::PRIORITIES;
 use abi::call::RESTARTED;
 use abi::object::Resource;
@@ -176,7 +176,8 @@ impl<P: Port> Checker<'_, '_, P> {
             self.ready_queue(cpu);
         }
         self.machine.kernel.trees.each(|at, leaf, ready| {
-            assert!(ready != leaf.threads.is_empty(), "a leaf is not as ready as its threads");
+            assert!(ready != leaf.is_left(), "a leaf is not as ready as its threads");
+            self.standing_by(at, leaf);
             leaf.threads.each(|thread| {
                 assert!(thread.leaf.get(self.all) == at, "a thread is queued in another leaf");
                 let trees = &self.machine.kernel.trees;
@@ -203,6 +204,30 @@ impl<P: Port> Checker<'_, '_, P> {
             let there = (thread.cpu.get() as usize) < cpus.len();
             assert!(there, "a thread belongs to a CPU that does not exist");
         }
+    }
+
+    /// Threads that stand by at a leaf are queued in another one, which they are lent, and are in
+    /// the order of their places. The tree knows where no other ones are.
+    fn standing_by(&self, at: u32, leaf: &Leaf<P>) {
+        let mut before = i64::MIN;
+        leaf.standing_by.each(|thread| {
+            assert!(thread.beside.get(self.all) == at, "a thread stands by at another leaf");
+            assert!(thread.queued(), "a thread stands by, and is not ready");
+            assert!(thread.leaf.get(self.all) != at, "a thread stands by where it is queued");
+            assert!(
+                thread.away.get(self.all).node == at,
+                "a thread stands by at no leaf of its own"
+            );
+            let [_, place] = thread.places.get(self.all);
+            assert!(place > before, "threads that stand by are out of order");
+            before = place;
+        });
+        let alone = leaf.threads.is_empty() && !leaf.standing_by.is_empty();
+        let known = self.machine.kernel.trees.with(|tree| tree.is_stood_by(NodeId(at))).flatten();
+        assert!(
+            known.is_none_or(|known| known == alone),
+            "a leaf is not stood by as the tree says"
+        );
     }
 
     fn ready_queue(&self, cpu: &Cpu<P>) {

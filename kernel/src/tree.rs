@@ -5,7 +5,7 @@ use crate::access::{Owner, Ref};
 use crate::arena::Arena;
 use crate::leaf::LeafRef;
 use crate::list::List;
-use crate::object::thread::Running;
+use crate::object::thread::{Running, StandingBy};
 use crate::object::{Notification, Thread, Weak};
 use crate::port::Port;
 use abi::PRIORITIES;
@@ -13,6 +13,8 @@ use cells::Cell;
 use policies::tree::{Events, Frame, Node, NodeId, PlainLeaf, Tree, TreeCpu, TreeError};
 use section::init;
 
+mod begins;
+mod beside;
 mod decide;
 mod lent;
 mod turns;
@@ -61,6 +63,8 @@ impl Home {
 pub struct Leaf<P: Port> {
     /// The threads that are ready to run on its time. The first one does.
     pub threads: List<Thread<P>, Running>,
+    /// Threads that are queued in another leaf, which is lent to them, and are ready here too.
+    pub standing_by: List<Thread<P>, StandingBy>,
     /// Which of the nodes that were in this place it is.
     stamp: Cell<u64>,
     /// The CPU whose tree it is in.
@@ -91,6 +95,7 @@ impl<P: Port> Leaf<P> {
         let (coming, by, next) = (Cell::new(NOTHING), Cell::new(None), Cell::new(0));
         Leaf {
             threads: List::new(),
+            standing_by: List::new(),
             stamp,
             cpu,
             holder,
@@ -132,6 +137,8 @@ pub struct Trees<P: Port> {
     lent: Cell<u32>,
     /// Whether threads may be lent any.
     lends: Cell<bool>,
+    /// The numbers of the first and of the last place that was given.
+    places: Cell<[i64; 2]>,
     /// How many nodes a change is to come of that makes them more urgent.
     to_come: Cell<u32>,
     /// Whether there may be some, or one has moved, and no decision was made since.
@@ -172,6 +179,7 @@ impl<P: Port> Trees<P> {
             accounts: Cell::new([0; 2]),
             lent: Cell::new(0),
             lends: Cell::new(false),
+            places: Cell::new([0; 2]),
             to_come: Cell::new(0),
             followed: Cell::new(false),
         })
@@ -212,6 +220,7 @@ impl<P: Port> Trees<P> {
             accounts,
             lent,
             lends: Cell::new(false),
+            places: Cell::new([0; 2]),
             to_come: Cell::new(0),
             followed: Cell::new(false),
         })
@@ -418,10 +427,7 @@ impl<P: Port> Trees<P> {
 
     /// A thread with a reservation ends: its job does not go on for another one.
     pub fn end_job(&self, owner: &impl Owner, thread: Ref<Thread<P>>, now: u64) {
-        let reservation = thread.reservation.get(owner);
-        if self.home_of(reservation).is_some() {
-            self.with(|tree| tree.end_job(NodeId(reservation.node), now));
-        }
+        self.end_job_of(thread.reservation.get(owner), now);
     }
 
     /// Whether a thread that owes `caller` an answer uses the leaf that this one uses, while no
@@ -564,18 +570,6 @@ impl<P: Port> Trees<P> {
         let threads = &self.leaf(leaf).threads;
         threads.remove(thread);
         (leaf, threads.is_empty())
-    }
-
-    /// Puts the first of several threads of a leaf behind the others. Whether there are several.
-    pub fn rotate(&self, leaf: u32) -> bool {
-        let threads = &self.leaf(leaf).threads;
-        match threads.head().filter(|first| !threads.holds_only(*first)) {
-            Some(first) => {
-                threads.move_back(first);
-                true
-            }
-            None => false,
-        }
     }
 
     /// Whether a CPU has to decide anew since this node became ready, or was changed.

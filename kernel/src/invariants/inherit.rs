@@ -6,7 +6,6 @@ use super::trains::home;
 use super::{live, tally};
 use crate::access::{Exclusive, Life, Ref};
 use crate::events::Machine;
-use crate::leaf::LeafRef;
 use crate::manage::inherit::to_do;
 use crate::object::inherit::{ByEdge, ByFollower, ByWaiter, Kind, Turnstile};
 use crate::object::thread::{State, Wait, flag};
@@ -291,7 +290,8 @@ pub(super) fn queued_in<P: Port>(
 /// any does on its CPU.
 fn is_lent<P: Port>(machine: Machine<P>, all: &Exclusive<'_>, at: Ref<Thread<P>>) -> bool {
     let (trees, lent) = (&machine.kernel.trees, at.lent.get(all));
-    assert!(at.queued() || at.away.get(all) == LeafRef::NONE, "away, and not ready");
+    let is_here = at.away.get(all).is_none() && !at.stands_by();
+    assert!(at.queued() || is_here, "away or standing by, and not ready");
     // A thread that any CPU may run takes the name along; it is of no use on another one.
     let (lent_here, mut lender) = (trees.lent_leaf(all, at), false);
     for which in ByEdge::all() {

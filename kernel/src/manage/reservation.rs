@@ -472,7 +472,8 @@ impl<P: Port> Manager<'_, P> {
         let node = self.node(at);
         self.decide_for(node);
         self.kernel.trees.end(node);
-        while let Some(thread) = self.kernel.trees.leaf(node.0).threads.head() {
+        let place = self.kernel.trees.leaf(node.0);
+        while let Some(thread) = self.kernel.trees.first_in(&self.all, place) {
             self.requeue(thread);
             if self.preempted() {
                 return false;

@@ -37,6 +37,8 @@ use policies::tree::NodeId;
 pub struct Running;
 /// Selects the links of the queue of the object that a thread waits for.
 pub struct Waiting;
+/// Selects the links of the queue of threads that stand by at a leaf.
+pub struct StandingBy;
 /// Selects the links of the queue of threads that came to a CPU from others.
 pub struct RemoteWake;
 
@@ -289,6 +291,12 @@ pub struct Header<P: Port> {
     pub lent: OfCpu<LeafRef>,
     /// Its own leaf, or that of its caller, while it is queued in a lent one.
     pub away: OfCpu<LeafRef>,
+    standing_by: Links<Thread<P>>,
+    /// The leaf that it stands by at, while it does.
+    pub beside: OfCpu<u32>,
+    /// The number of its place in the leaf that it is queued in, and in the one that it stands by
+    /// at: the lower one goes first. Kept while leaves are lent.
+    pub places: OfCpu<[i64; 2]>,
     /// The turn that it has again when it falls back.
     pub turn: OfCpu<Turn>,
     /// Where a tree decides: what a job of its begins with.
@@ -368,6 +376,9 @@ impl<P: Port> Header<P> {
             of_visit: Links::new(),
             lent: OfCpu::new(LeafRef::NONE),
             away: OfCpu::new(LeafRef::NONE),
+            standing_by: Links::new(),
+            beside: OfCpu::new(0),
+            places: OfCpu::new([0; 2]),
             turn: OfCpu::new(Turn::NONE),
             begins: OfCpu::new(Begins::Awake),
         }
@@ -395,6 +406,12 @@ impl<P: Port> Header<P> {
     #[inline(always)]
     pub fn queued(&self) -> bool {
         self.running.linked()
+    }
+
+    /// Whether it is ready in a second leaf too.
+    #[inline(always)]
+    pub fn stands_by(&self) -> bool {
+        self.standing_by.linked()
     }
 
     /// Whether it has come to its CPU from another one and is not queued there yet.
@@ -546,6 +563,13 @@ impl<P: Port> Linked<Waiting> for Thread<P> {
     #[inline(always)]
     fn leaves(member: Ref<Self>) {
         P::cost(CostEvent::Unlink(Queue::Waiting, member.index()));
+    }
+}
+
+impl<P: Port> Linked<StandingBy> for Thread<P> {
+    #[inline(always)]
+    fn links(header: &Header<P>) -> &Links<Self> {
+        &header.standing_by
     }
 }
 

@@ -32,7 +32,7 @@ impl<P: Port> Cpu<P> {
         }
         let leaf = self.trees.leaf_of(owner, thread);
         if self.trees.lend_any() {
-            self.begin_lending(owner, thread, leaf, || self.instant());
+            self.begin_lending(owner, thread, leaf, || (self.late.get(), self.instant()));
         }
         self.join_this(owner, thread, leaf, || (self.late.get(), self.instant()))
     }
@@ -48,22 +48,14 @@ impl<P: Port> Cpu<P> {
         let first = self.trees.join(owner, leaf, thread);
         self.note(Event::Insert, thread, self.queue_number(), 0);
         let (told, at) = (first.then(told), NodeId(leaf));
-        let begins = match thread.reservation.get(owner).node == leaf {
-            true => thread.begins.get(owner),
-            false => Begins::Awake,
-        };
+        let begins = thread.begins_in(owner, leaf);
         let (here, is_interrupted) = (self.number as usize, self.is_interrupted.get());
         let preempts = self.trees.with(|tree| {
             if let Some((since, now)) = told {
                 if is_interrupted {
                     tree.settle_payer(here, now);
                 }
-                let since = since.min(now);
-                match begins {
-                    Begins::Started => tree.start(at, now),
-                    Begins::Again => tree.start_again(at, since, now),
-                    Begins::Awake => tree.wake_late(at, since, now),
-                };
+                begins.tell(tree, at, (since.min(now), now));
                 if is_interrupted {
                     tree.pays(here, at, now);
                 }
@@ -88,11 +80,41 @@ impl<P: Port> Cpu<P> {
         if own.is_none() {
             return self.leave_this(owner, thread, ends_job, || self.instant());
         }
+        self.leave_lent(owner, thread, own, ends_job)
+    }
+
+    /// The same of one that is in a lent leaf: it leaves its own one as well.
+    #[cold]
+    #[inline(never)]
+    fn leave_lent(
+        &self,
+        owner: &impl Owner,
+        thread: Ref<Thread<P>>,
+        own: LeafRef,
+        ends_job: bool,
+    ) -> bool {
         thread.away.set(owner, LeafRef::NONE);
         let runs = self.leave_this(owner, thread, false, || self.instant());
         // That of a caller that it has answered goes on.
         let ends_job = ends_job && own == thread.reservation.get(owner);
+        let beside = self.trees.stop_standing_by(owner, thread);
+        let runs_beside = self.leave_beside(beside, ends_job, self.instant());
         self.trees.end_lending(own, ends_job, self.instant());
+        runs | runs_beside
+    }
+
+    /// A thread stands by no longer at this leaf. If it was the last one there, that sleeps, and
+    /// its job ends or goes on later. Whether its CPU is to decide anew.
+    fn leave_beside(&self, leaf: Option<u32>, ends_job: bool, now: u64) -> bool {
+        let Some(leaf) = leaf.filter(|leaf| self.trees.leaf(*leaf).is_left()) else {
+            return false;
+        };
+        let (here, at) = (self.number as usize, NodeId(leaf));
+        let runs = self.trees.preempts(leaf);
+        self.trees.with(|tree| {
+            tree.block_here(here, at, now, ends_job);
+            tree.stands_by(at, false, now);
+        });
         runs
     }
 
@@ -105,8 +127,7 @@ impl<P: Port> Cpu<P> {
         if self.trees.home_of(own).is_none() {
             return;
         }
-        let threads = &self.trees.leaf(own.node).threads;
-        if !threads.is_empty() && !threads.holds_only(thread) {
+        if self.trees.leaf(own.node).has_others(thread) {
             return;
         }
         let (leaf, now) = (NodeId(own.node), self.instant());
@@ -128,15 +149,19 @@ impl<P: Port> Cpu<P> {
         let runs = self.trees.preempts(thread.leaf.get(owner));
         let (leaf, empty) = self.trees.leave(owner, thread);
         self.note(Event::Remove, thread, self.queue_number(), 0);
-        if empty {
+        if empty && self.trees.leaf(leaf).standing_by.is_empty() {
             let now = now();
             let here = self.number as usize;
             self.trees.with(|tree| tree.block_here(here, NodeId(leaf), now, ends_job));
+        } else if empty {
+            let now = now();
+            self.trees.with(|tree| tree.stands_by(NodeId(leaf), true, now));
         }
         runs
     }
 
-    /// A thread that joins this leaf, where that is lent, is away from its own one.
+    /// A thread that is not queued is about to join this leaf, while leaves are lent. Where this
+    /// one is, the thread is away from its own one, and stands by there.
     #[cold]
     #[inline(never)]
     fn begin_lending(
@@ -144,16 +169,23 @@ impl<P: Port> Cpu<P> {
         owner: &impl Owner,
         thread: Ref<Thread<P>>,
         leaf: u32,
-        now: impl FnOnce() -> u64,
+        told: impl FnOnce() -> (u64, u64),
     ) {
+        self.trees.go_last(owner, thread);
         let own = self.trees.away_from(owner, thread, leaf);
-        if !own.is_none() {
-            self.trees.begin_lending(owner, thread, own, now());
+        if own.is_none() {
+            return;
+        }
+        let (since, now) = told();
+        self.trees.begin_lending(owner, thread, own, now);
+        if let Some(beside) = self.trees.beside(own, leaf) {
+            self.trees.stand_by(owner, (thread, beside), false, (since.min(now), now));
         }
     }
 
     /// While leaves are lent: `to`, which is not queued, runs instead of `from` if it uses the leaf
-    /// that this one is in. The job of `from` ends, or goes on.
+    /// that this one is in. So it does where it stands by if that is the other one's leaf too. The
+    /// job of `from` ends, or goes on.
     #[cold]
     #[inline(never)]
     fn run_lent<N: Notes>(
@@ -161,17 +193,31 @@ impl<P: Port> Cpu<P> {
         to: Ref<Thread<P>>,
         (from, ends_job): (Ref<Thread<P>>, bool),
     ) -> bool {
-        let leaf = from.leaf.get(self);
+        let (leaf, own) = (from.leaf.get(self), from.away.get(self));
         if leaf != self.trees.leaf_of(self, to) {
             return false;
         }
-        let before = from.away.get(self);
-        from.away.set(self, LeafRef::NONE);
-        self.begin_lending(self, to, leaf, || self.instant());
-        self.run_instead::<N>(to, from);
+        let is_alike = own == self.trees.away_from(self, to, leaf);
+        if !is_alike && self.trees.runs_beside(self, self.number, from) {
+            return false;
+        }
         // That of a caller that it has answered goes on.
-        let ends_job = ends_job && before == from.reservation.get(self);
-        self.trees.end_lending(before, ends_job, self.instant());
+        let ends_job = ends_job && own == from.reservation.get(self);
+        if is_alike {
+            self.trees.stand_by_instead(self, to, from);
+            self.run_instead::<N>(to, from);
+            if ends_job {
+                self.trees.end_job_of(own, self.instant());
+            }
+        } else {
+            from.away.set(self, LeafRef::NONE);
+            let (beside, now) = (self.trees.stop_standing_by(self, from), self.instant());
+            self.begin_lending(self, to, leaf, || (now, now));
+            self.trees.go_instead(self, to, from);
+            self.run_instead::<N>(to, from);
+            self.leave_beside(beside, ends_job, now);
+            self.trees.end_lending(own, ends_job, now);
+        }
         self.trees.charge_too(self, self.number, Some(to));
         true
     }
@@ -186,11 +232,13 @@ impl<P: Port> Cpu<P> {
         self.next.set(to);
     }
 
-    /// Whether a thread that is not queued uses the leaf that the candidate is in.
+    /// Whether a thread that is not queued uses the leaf that the candidate is in, and runs in.
     #[inline(always)]
     fn shares_leaf(&self, candidate: Ref<Thread<P>>, thread: Ref<Thread<P>>) -> bool {
         let queued = candidate.queued() && !thread.queued();
-        queued && candidate.leaf.get(self) == self.trees.leaf_of(self, thread)
+        queued
+            && candidate.leaf.get(self) == self.trees.leaf_of(self, thread)
+            && !self.trees.runs_beside(self, self.number, candidate)
     }
 
     /// A thread that is queued uses the leaf that it should, from now on.
@@ -215,19 +263,66 @@ impl<P: Port> Cpu<P> {
         let (before, now) = (thread.away.get(self), self.instant());
         // What has run until now is of the slice that it comes back to.
         self.trees.with(|tree| tree.account(cpu.number as usize, now));
-        self.trees.keep_turn(self, thread, leaf);
-        thread.away.set(self, LeafRef::NONE);
-        if self.trees.lend_any() {
-            self.begin_lending(self, thread, leaf, || now);
+        if self.trees.lend_any() || !before.is_none() {
+            return self.join_lent(cpu, thread, leaf, now);
         }
+        self.trees.keep_turn(self, thread, leaf);
+        self.move_to(cpu, thread, leaf, now);
+        self.trees.take_turn(self, thread);
+    }
+
+    /// It leaves its leaf, and joins this one, behind the others there.
+    fn move_to(&self, cpu: &Cpu<P>, thread: Ref<Thread<P>>, leaf: u32, now: u64) {
         if self.leave_this(self, thread, false, || now) {
             self.ask(cpu, thread);
         }
         if self.join_this(self, thread, leaf, || (now, now)) {
             self.ask(cpu, thread);
         }
-        self.trees.take_turn(self, thread);
-        if !before.is_none() {
+    }
+
+    /// The same while leaves are lent: this leaf may be, or the one that it leaves. Of the two that
+    /// it is in it leaves none that it should be in, and its place in its own one stays if it goes
+    /// first there.
+    #[cold]
+    #[inline(never)]
+    fn join_lent(&self, cpu: &Cpu<P>, thread: Ref<Thread<P>>, leaf: u32, now: u64) {
+        let (before, from) = (thread.away.get(self), thread.leaf.get(self));
+        let own = self.trees.away_from(self, thread, leaf);
+        let stood = thread.stands_by().then(|| thread.beside.get(self));
+        let beside = self.trees.beside(own, leaf);
+        let is_first = |at: u32| self.trees.first_in(self, self.trees.leaf(at)) == Some(thread);
+        let comes_back = stood == Some(leaf) && is_first(leaf);
+        if own != before {
+            self.trees.begin_lending(self, thread, own, now);
+        }
+        if stood != beside {
+            let stays = beside == Some(from) && is_first(from);
+            self.trees.stop_standing_by(self, thread);
+            if let Some(beside) = beside {
+                self.trees.stand_by(self, (thread, beside), stays, (now, now));
+            }
+        }
+        // One that is given its own priority anew goes behind its equals.
+        if from != leaf || own.is_none() && before.is_none() {
+            let has_turn = stood.is_none() && beside != Some(from);
+            if has_turn || !thread.turn.get(self).is_none() {
+                self.trees.keep_turn(self, thread, leaf);
+            }
+            self.trees.go_last(self, thread);
+            self.move_to(cpu, thread, leaf, now);
+            self.trees.take_turn(self, thread);
+        }
+        if comes_back {
+            self.trees.put_first(self, thread);
+        }
+        if stood != beside {
+            let runs = self.leave_beside(stood, false, now);
+            if runs || beside.is_some_and(|beside| self.trees.preempts(beside)) {
+                self.ask(cpu, thread);
+            }
+        }
+        if own != before {
             self.trees.end_lending(before, false, now);
         }
     }
@@ -269,7 +364,9 @@ impl Scheduler for Reserved {
         let candidate = cpu.next.get();
         if cpu.shares_leaf(candidate, to) {
             if cpu.trees.lend_any() {
-                cpu.begin_lending(cpu, to, candidate.leaf.get(cpu), || cpu.instant());
+                let told = || (cpu.instant(), cpu.instant());
+                cpu.begin_lending(cpu, to, candidate.leaf.get(cpu), told);
+                cpu.trees.go_instead(cpu, to, candidate);
             }
             cpu.trees.join_before(cpu, to, candidate);
             cpu.note_if::<N>(Event::Insert, to, cpu.queue_number(), 0);
@@ -337,8 +434,8 @@ impl Scheduler for Reserved {
         if !candidate.queued() {
             return;
         }
-        let leaf = candidate.leaf.get(cpu);
-        if !cpu.trees.rotate(leaf) {
+        let leaf = cpu.trees.runs_in(cpu, cpu.number, candidate);
+        if !cpu.trees.rotate(cpu, leaf) {
             let now = cpu.instant();
             cpu.trees.with(|tree| tree.rotate(NodeId(leaf), now));
         }

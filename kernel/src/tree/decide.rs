@@ -85,9 +85,9 @@ impl<P: Port> Trees<P> {
         let (pick, service, now) = self.take_steps(cpu as usize, now, clock, leaves)?;
         let place = pick.leaf.and_then(|leaf| self.leaves.get(leaf.0 as usize));
         let Some(place) = place else { return Some(Chosen { thread: None, until: pick.until }) };
-        let first = place.threads.head();
-        let until = match first.filter(|first| !place.threads.holds_only(*first)) {
-            Some(first) => self.share_slices(place, first, service, now).min(pick.until),
+        let first = self.first_in(owner, place);
+        let until = match first.filter(|first| place.has_others(*first)) {
+            Some(first) => self.share_slices(owner, (place, first), service, now).min(pick.until),
             None => {
                 // A slice begins when another thread comes.
                 place.holder.set(None);
@@ -97,7 +97,7 @@ impl<P: Port> Trees<P> {
         let is_shared = place.cpu.get() == ANYWHERE;
         let runs =
             |thread: &Ref<Thread<P>>| thread.runnable() && (is_shared || thread.cpu.get() == cpu);
-        let thread = place.threads.head().filter(runs);
+        let thread = self.first_in(owner, place).filter(runs);
         if self.lend_any() {
             self.charge_too(owner, cpu, thread);
         }

@@ -3,7 +3,8 @@
 //!
 //! Which leaf a thread is lent is decided when waits change, and stored; whether it uses that, or
 //! its own, or what its callers are lent, is decided when it is queued, and at each change. A
-//! thread that is queued in a lent leaf has the name of its own one, which is charged too.
+//! thread that is queued in a lent leaf has the name of its own one, which is charged too, and
+//! mostly [stands by](super::beside) there.
 
 use super::{DONATIONS, Own, Trees};
 use crate::access::{Owner, Ref};
@@ -175,7 +176,8 @@ impl<P: Port> Trees<P> {
         if own == leaf { LeafRef::NONE } else { self.name(NodeId(own)) }
     }
 
-    /// A thread is about to use a lent leaf. If it is queued, it leaves its own one behind this.
+    /// A thread is about to use a lent leaf. If it is queued in its own one, it leaves that behind
+    /// this.
     pub fn begin_lending(
         &self,
         owner: &impl Owner,
@@ -199,10 +201,17 @@ impl<P: Port> Trees<P> {
         self.with(|tree| {
             let taken = tree.take_back(NodeId(own.node), now);
             debug_assert!(taken.is_ok(), "a leaf that was lent none");
-            if ends_job {
-                tree.end_job(NodeId(own.node), now);
-            }
         });
+        if ends_job {
+            self.end_job_of(own, now);
+        }
+    }
+
+    /// The job of a thread's own leaf ends, unless others are ready there.
+    pub fn end_job_of(&self, own: LeafRef, now: u64) {
+        if self.home_of(own).is_some() {
+            self.with(|tree| tree.end_job(NodeId(own.node), now));
+        }
     }
 
     /// A CPU is to run this thread: if that is on a lent leaf, its own one is charged too.

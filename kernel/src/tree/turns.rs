@@ -19,7 +19,7 @@ impl<P: Port> Trees<P> {
             return thread.turn.set(owner, Turn { used, ..turn });
         }
         let place = self.leaf(level);
-        let is_first = place.threads.head() == Some(thread);
+        let is_first = self.first_in(owner, place) == Some(thread);
         if is_first && to != level && self.more_urgent(to, level) == to {
             let holds = place.holder.get() == Some(thread);
             let from = if holds { place.slice_from.get() } else { had(level) };
@@ -36,18 +36,37 @@ impl<P: Port> Trees<P> {
         }
         thread.turn.set(owner, Turn::NONE);
         let place = self.leaf(level);
-        place.threads.remove(thread);
-        place.threads.push_front(thread);
+        self.put_first(owner, thread);
         place.holder.set(Some(thread));
         place.slice_from.set(turn.used.wrapping_neg());
+    }
+
+    /// A thread goes before all others of the leaf that it is queued in.
+    pub fn put_first(&self, owner: &impl Owner, thread: Ref<Thread<P>>) {
+        let place = self.leaf(thread.leaf.get(owner));
+        place.threads.remove(thread);
+        place.threads.push_front(thread);
+        self.go_first(owner, thread);
+    }
+
+    /// Puts the first of several threads of a leaf behind the others. Whether there are several.
+    pub fn rotate(&self, owner: &impl Owner, leaf: u32) -> bool {
+        let place = self.leaf(leaf);
+        match self.first_in(owner, place).filter(|first| place.has_others(*first)) {
+            Some(first) => {
+                self.move_back(owner, place, first);
+                true
+            }
+            None => false,
+        }
     }
 
     /// When the time slice of a leaf's first thread ends. If it has, the next thread is the first.
     #[cold]
     pub(super) fn share_slices(
         &self,
-        place: &Leaf<P>,
-        first: Ref<Thread<P>>,
+        owner: &impl Owner,
+        (place, first): (&Leaf<P>, Ref<Thread<P>>),
         service: u64,
         now: u64,
     ) -> u64 {
@@ -56,9 +75,9 @@ impl<P: Port> Trees<P> {
             return now.saturating_add(self.slice - used);
         }
         if place.holder.get() == Some(first) {
-            place.threads.move_back(first);
+            self.move_back(owner, place, first);
         }
-        place.holder.set(place.threads.head());
+        place.holder.set(self.first_in(owner, place));
         place.slice_from.set(service);
         now.saturating_add(self.slice)
     }

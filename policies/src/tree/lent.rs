@@ -1,8 +1,10 @@
 //! Leaves that are lent: a thread that owns what another one waits for runs on that one's leaf,
 //! where it is more urgent than its own (S2G-05, S4-07). Whose leaf it is pays for it.
 //!
-//! Meanwhile nothing may be ready on the thread's own leaf, so that cannot be chosen: it is
-//! *physically inactive*. Two approaches say what becomes of its place among service curves:
+//! Where priorities or deadlines decide between the two ([`Tree::goes_by_urgency`]), the own leaf
+//! is ready as well, and is chosen while the lent one cannot be. Elsewhere nothing is ready there
+//! meanwhile: it is *physically inactive*. Two approaches say what becomes of its place among
+//! service curves:
 //!
 //! | | own leaf | when the thread comes back |
 //! |---|---|---|
@@ -55,6 +57,46 @@ impl Tree<'_> {
         }
         let (one, other) = self.parted(one.0, other.0);
         self.compare_siblings(one, other)
+    }
+
+    /// Whether of two leaves the less urgent one is chosen only where the other one cannot be:
+    /// priorities or deadlines decide between them. O(depth).
+    pub fn goes_by_urgency(&self, one: NodeId, other: NodeId) -> bool {
+        if self.plain(one.0).is_some() || self.plain(other.0).is_some() {
+            return self.compare_urgency(one, other).is_some();
+        }
+        if self.node(one).is_none() || self.node(other).is_none() || one == other {
+            return false;
+        }
+        let policy = self.policy_of(self.nodes[self.parted(one.0, other.0).0 as usize].parent);
+        matches!(policy, Some(Policy::FixedPriority | Policy::EarliestDeadline))
+    }
+
+    /// A leaf is ready for threads alone that run on a lent one while they can, or is so no longer:
+    /// budget that is left meanwhile was not kept from it.
+    #[cold]
+    #[inline(never)]
+    pub fn stands_by(&mut self, leaf: NodeId, stands_by: bool, now: u64) {
+        if !self.is_leaf(leaf) || self.nodes[leaf.index()].server.stands_by == stands_by {
+            return;
+        }
+        let now = self.account_to(self.cpu_of(leaf.0), now);
+        // The periods until now were as before.
+        let node = &self.nodes[leaf.index()];
+        if node.ready && node.server.is_overdue(now) {
+            self.serve(leaf.0, now);
+        }
+        self.nodes[leaf.index()].server.stands_by = stands_by;
+    }
+
+    /// Whether that is so; none where it is not kept.
+    pub fn is_stood_by(&self, leaf: NodeId) -> Option<bool> {
+        self.node(leaf).map(|node| node.server.stands_by)
+    }
+
+    /// Whether a CPU runs this leaf.
+    pub fn has_chosen(&self, cpu: usize, leaf: NodeId) -> bool {
+        self.cpus.get(cpu).is_some_and(|state| state.running == leaf.0)
     }
 
     /// Where the ways up from two nodes meet: the children there that they are or are below.

@@ -49,7 +49,13 @@ impl Tree<'_> {
         if let Some(plain) = self.plain(leaf.0) {
             return self.wake_plain(plain);
         }
-        if !self.is_leaf(leaf) || self.nodes[leaf.index()].ready {
+        if !self.is_leaf(leaf) {
+            return false;
+        }
+        if self.nodes[leaf.index()].ready {
+            if self.nodes[leaf.index()].server.stands_by {
+                self.stands_by(leaf, false, now);
+            }
             return false;
         }
         let accounted = self.account_to(self.cpu_of(leaf.0), now);

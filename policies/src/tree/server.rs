@@ -40,6 +40,8 @@ pub(super) struct Supply {
     /// What was left of the budgets of a periodic server when their periods ended, while something
     /// inside was ready: others had the CPU.
     pub(super) unserved: u64,
+    /// Whether what is ready inside is so beside a lent leaf alone: it may have run there.
+    pub(super) stands_by: bool,
 }
 
 /// A part of budgets that has grown to them, and comes later.
@@ -63,6 +65,7 @@ impl Supply {
         earliest: 0,
         overruns: 0,
         unserved: 0,
+        stands_by: false,
     };
 
     /// A server whose first period begins now.
@@ -94,7 +97,7 @@ impl Supply {
         span: Option<u64>,
         now: u64,
     ) {
-        let counted = (self.overruns, self.unserved);
+        let counted = (self.overruns, self.unserved, self.stands_by);
         let is_new = span.is_none() && begins.anew <= now;
         if self.idle != NEVER {
             // Up to date.
@@ -114,7 +117,7 @@ impl Supply {
                 self.begin(at, now);
             }
         }
-        (self.overruns, self.unserved) = counted;
+        (self.overruns, self.unserved, self.stands_by) = counted;
     }
 
     /// The same server with another budget. What it is more comes from an instant on, with the next
@@ -163,8 +166,9 @@ impl Supply {
     /// first budget at once, by the deadline that this has then.
     fn begin(&mut self, at: u64, now: u64) {
         let Some(limits) = self.limits else { return };
-        let Supply { overruns, unserved, .. } = *self;
-        *self = Supply { overruns, unserved, waits: now, ..Supply::new(self.limits, now) };
+        let Supply { overruns, unserved, stands_by, .. } = *self;
+        let new = Supply::new(self.limits, now);
+        *self = Supply { overruns, unserved, stands_by, waits: now, ..new };
         if at <= now {
             return;
         }
@@ -474,7 +478,8 @@ impl Supply {
     fn end_period(&mut self, now: u64, budget: u64, period: u64) {
         let missed = now.saturating_sub(self.until) / period;
         let unserved = self.left.saturating_add(amount(budget.saturating_mul(missed)));
-        self.unserved = self.unserved.saturating_add(unserved.max(0) as u64);
+        let unserved = if self.stands_by { 0 } else { unserved.max(0) as u64 };
+        self.unserved = self.unserved.saturating_add(unserved);
         self.begin_period(now, budget, period);
     }
 

@@ -36,6 +36,7 @@ pub mod motor;
 pub mod moved;
 pub mod neighbours;
 pub mod network;
+pub mod outlast;
 pub mod pairs;
 pub mod periodic;
 pub mod ping;

@@ -379,7 +379,10 @@ impl<P: Port> Manager<'_, P> {
         let Some((_, urgency)) = self.first_follower() else { return false };
         self.kernel.waits.know(urgency.into());
         let runs = match self.kernel.variant.tree {
-            true => self.kernel.trees.urgency_of(chosen.leaf.get(&self.all)),
+            true => {
+                let trees = &self.kernel.trees;
+                trees.urgency_of(trees.runs_in(&self.all, self.cpu.number, chosen))
+            }
             false => chosen.priority.get(),
         };
         chosen == self.cpu.idle || key(runs) <= urgency

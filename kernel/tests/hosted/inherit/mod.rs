@@ -2,6 +2,7 @@
 //! every effective priority from scratch.
 
 mod attack;
+mod beside;
 mod branches;
 mod calls;
 mod ceilings;
@@ -16,6 +17,7 @@ mod lending;
 mod long;
 mod model;
 mod moves;
+mod places;
 mod random;
 mod releases;
 mod reserved_sleepers;

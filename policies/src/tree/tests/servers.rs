@@ -220,6 +220,29 @@ fn what_others_leave_no_time_for_is_unserved() {
     assert_eq!(tree.unserved(low), Some(11 * MS));
 }
 
+/// Nothing of that is kept from threads that are ready there beside a lent leaf, up to the instant
+/// at which another one joins them.
+#[test]
+fn what_stands_by_is_not_unserved() {
+    let mut storage = Storage::new(4);
+    let mut tree = storage.tree();
+    let root = tree.root(0);
+    let [low, high] = [1, 2].map(|priority| leaf(&mut tree, root, Share::Priority(priority)));
+    let limits = Budget::new(Server::Periodic, 3 * MS, 10 * MS);
+    assert_eq!(tree.set_budget(low, Some(limits), 0), Ok(()));
+    tree.wake(low, 0);
+    tree.stands_by(low, true, 0);
+    tree.wake(high, 0);
+    run(&mut tree, 0, 35 * MS);
+    assert_eq!(tree.is_stood_by(low), Some(true));
+    tree.wake(low, 35 * MS);
+    assert_eq!((tree.is_stood_by(low), tree.unserved(low)), (Some(false), Some(0)));
+    run(&mut tree, 35 * MS, 45 * MS);
+    tree.block(high, 45 * MS, true);
+    run(&mut tree, 45 * MS, 46 * MS);
+    assert_eq!(tree.unserved(low), Some(3 * MS), "the last period alone");
+}
+
 /// A budget that is the period is no limit: nothing waits, and nothing interrupts.
 #[test]
 fn a_budget_that_is_the_period_is_no_limit() {
