@@ -105,11 +105,10 @@ fn prebuilt(recipe: &Recipe) -> Result<Option<BTreeMap<String, PathBuf>>> {
     Ok(kept.missing(recipe).is_empty().then(|| kept.all(recipe)))
 }
 
-/// Obtains executables, and adds them to the SDK with this root, which has their source.
-pub fn add_prebuilt(recipe: &Recipe, root: &Path) -> Result<()> {
-    let built = obtain(recipe)?;
+/// Adds executables to the SDK with this root, which has their source.
+pub fn add_prebuilt(recipe: &Recipe, root: &Path, built: &BTreeMap<String, PathBuf>) -> Result<()> {
     let names: Vec<&str> = recipe.executables.iter().map(String::as_str).collect();
-    Kept::prebuilt(root, recipe)?.take(&names, &built)
+    Kept::prebuilt(root, recipe)?.take(&names, built)
 }
 
 /// Waits until no other run works in a directory, which is made if it is not there.

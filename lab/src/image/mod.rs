@@ -7,6 +7,7 @@ mod crates;
 mod elf;
 mod in_c;
 pub mod kept;
+mod own;
 mod place;
 pub mod prebuilt;
 mod recipes;
@@ -18,16 +19,16 @@ pub use build::{Build, Kernels, Locking, Watch};
 pub use cargo::executables;
 pub use crates::problems;
 pub use elf::{addresses, set_static, static_address, static_contents, text_bytes};
+pub use own::names as program_names;
 pub use place::profiles;
 
 use crate::failure::usage;
 use crate::machine::{Emulator, Machine};
-use crate::workspace;
 use anyhow::{Context, Result};
 use manifest::{Origin, System, TREE};
 use place::Place;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The built files.
 #[derive(Debug, Default)]
@@ -185,21 +186,16 @@ fn build_programs(
     if programs.is_empty() {
         return Ok(BTreeMap::new());
     }
-    kept::obtain(&recipes::programs(machine, programs, profile))
+    let recipe = recipes::programs(machine, programs, profile);
+    kept::obtain_by(&recipe, |missing| {
+        let place = own::place()?;
+        let root = remap::rooted_at(place.folder());
+        let first = ["--profile", profile, "--target", machine.target(), "--config", &root];
+        let only = missing.iter().flat_map(|name| ["--bin", name]);
+        place.build(&recipe.title, "programs", &first.into_iter().chain(only).collect::<Vec<_>>())
+    })
 }
 
 fn only(built: BTreeMap<String, PathBuf>) -> Result<PathBuf> {
     built.into_values().next().context("an executable was asked for")
-}
-
-/// Names of all programs: each has a file.
-fn program_names() -> Result<Vec<String>> {
-    let folder = workspace::root().join("user/programs/src/bin");
-    let name = |path: &Path| Some(path.file_stem()?.to_str()?.to_string());
-    let mut names = Vec::new();
-    for entry in std::fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
-        names.extend(name(&entry?.path()));
-    }
-    names.sort();
-    Ok(names)
 }

@@ -31,12 +31,17 @@ const RT: &str = "giusto-rt";
 const TWIN: &str = "ports/twin";
 
 /// What each package here says of itself.
-const COMMON: &str = "edition = \"2024\"\npublish = false\n";
+pub const COMMON: &str = "version = \"0.0.0\"\nedition = \"2024\"\npublish = false\n";
 /// How an executable for a machine begins.
 const BARE: &str = "#![no_std]\n#![no_main]\n\n";
 
 /// The tag of the place for Giusto's own twin. Those of systems are longer.
 const OWN: &str = "giusto";
+
+/// Where the first program from outside lies that is for a debugger, behind Giusto's own.
+pub const OUTSIDE: u64 = 0x2800_0000;
+/// How far apart such programs lie.
+pub const APART: u64 = 0x40_0000;
 
 /// A system's workspace under the build directory, which one run at a time writes and builds. It
 /// has both packages, whichever is built: so that they are of the same versions.
@@ -53,7 +58,7 @@ impl Place {
     pub fn of(system: &System, programs: &[Program], plant: Option<&Program>) -> Result<Place> {
         let (folder, own) = folder_of(system)?;
         let tag = folder.file_name().and_then(|name| name.to_str()).context("it has a name")?;
-        let place = Place::called(tag.to_string())?;
+        let place = Place::called(tag.to_string(), &workspace_manifest()?)?;
         forget_lost(place.folder.parent().context("systems lie in a folder")?)?;
         place.write(OWNER, &own.display().to_string())?;
         place.write_programs(programs)?;
@@ -63,19 +68,19 @@ impl Place {
 
     /// Writes the workspace of the twin that has Giusto's own programs only.
     pub fn of_giusto() -> Result<Place> {
-        let place = Place::called(OWN.to_string())?;
+        let place = Place::called(OWN.to_string(), &workspace_manifest()?)?;
         place.write_twin(&[], None)?;
         Ok(place)
     }
 
-    /// A workspace without packages.
-    fn called(tag: String) -> Result<Place> {
+    /// A workspace with this manifest, without packages.
+    pub fn called(tag: String, manifest: &str) -> Result<Place> {
         let folder = systems().join(&tag);
         fs::create_dir_all(&folder)?;
         let lock = File::create(folder.join("lock"))?;
         lock.lock()?;
         let place = Place { folder, tag, _lock: lock };
-        place.write("Cargo.toml", &workspace_manifest()?)?;
+        place.write("Cargo.toml", manifest)?;
         place.keep_versions()?;
         Ok(place)
     }
@@ -83,19 +88,33 @@ impl Place {
     /// The package of executables for machines, one for each program.
     fn write_programs(&self, programs: &[Program]) -> Result<()> {
         let rt = Table::from_iter([of_version(), ("package".to_string(), RT.into())]);
-        let mut text = self.package("programs", programs.iter(), ("rt", rt))?;
-        for (index, program) in programs.iter().enumerate() {
-            let (name, file) = (self.executable(index), format!("{index}.rs"));
-            text.push_str(&format!("\n[[bin]]\nname = {name:?}\npath = {file:?}\n"));
+        let manifest = self.package("programs", programs.iter(), ("rt", rt))?;
+        let executable = |(index, program): (usize, &Program)| {
             // Where there is no such function, the compiler shows this line.
             let Program { number, folder, entry, .. } = program;
             let wanted = format!("pub fn {entry}(env: &rt::Env) in {folder:?}");
-            let entry = format!("rt::entry!(p{number}::{entry}); // {wanted}\n");
+            (self.executable(index), format!("rt::entry!(p{number}::{entry}); // {wanted}\n"))
+        };
+        let executables: Vec<_> = programs.iter().enumerate().map(executable).collect();
+        self.write_executables(manifest, &executables, OUTSIDE)
+    }
+
+    /// Completes the package of executables for machines: each has a name and a line. For a
+    /// debugger they lie from an address on.
+    pub fn write_executables(
+        &self,
+        mut manifest: String,
+        executables: &[(String, String)],
+        first: u64,
+    ) -> Result<()> {
+        for (name, entry) in executables {
+            let file = format!("entry/{name}.rs");
+            manifest.push_str(&format!("\n[[bin]]\nname = {name:?}\npath = {file:?}\n"));
             self.write(&format!("programs/{file}"), &format!("{BARE}{entry}"))?;
         }
-        self.write("programs/Cargo.toml", &text)?;
-        let names: Vec<String> = (0..programs.len()).map(|index| self.executable(index)).collect();
-        self.write("programs/build.rs", &build_script(&names))?;
+        self.write("programs/Cargo.toml", &manifest)?;
+        let names: Vec<&str> = executables.iter().map(|(name, _)| name.as_str()).collect();
+        self.write("programs/build.rs", &build_script(&names, first))?;
         Ok(())
     }
 
@@ -141,6 +160,11 @@ impl Place {
         Ok(true)
     }
 
+    /// Where it lies.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The name of the executable of the program with this index.
     pub fn executable(&self, index: usize) -> String {
         format!("{}-{index}", self.tag)
@@ -177,7 +201,7 @@ impl Place {
         }
         let dependencies = Table::from_iter([("dependencies".into(), dependencies.into())]);
         let name = format!("{kind}-{}", self.tag);
-        Ok(format!("[package]\nname = {name:?}\nversion = \"0.0.0\"\n{COMMON}\n{dependencies}"))
+        Ok(format!("[package]\nname = {name:?}\n{COMMON}\n{dependencies}"))
     }
 
     /// Builds a package, `programs` or `twin`; its executables by name.
@@ -287,16 +311,16 @@ pub fn profiles(root: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Table> 
 }
 
 /// How programs are laid out: as the packer of boot archives expects them, and for a debugger, for
-/// which alone they are not optimised, at addresses of their own, behind those of Giusto's.
+/// which alone they are not optimised, at addresses of their own.
 const SCRIPT: &str = r#"fn main() {
-    let (script, names) = (SCRIPT, NAMES);
+    let (script, first, names) = (SCRIPT, FIRST, NAMES);
     println!("cargo::rerun-if-changed={script}");
     for argument in ["-T", script, "-z", "max-page-size=4096"] {
         println!("cargo::rustc-link-arg-bins={argument}");
     }
     if std::env::var("OPT_LEVEL").as_deref() == Ok("0") {
         for (name, place) in names.iter().zip(0u64..) {
-            let at = 0x2800_0000 + place * 0x80_0000;
+            let at = first + place * APART;
             println!("cargo::rustc-link-arg-bin={name}=--defsym=giusto_base={at:#x}");
         }
     }
@@ -304,9 +328,10 @@ const SCRIPT: &str = r#"fn main() {
 "#;
 
 /// The build script of programs with these names.
-fn build_script(names: &[String]) -> String {
+fn build_script(names: &[&str], first: u64) -> String {
     let script = workspace::root().join("user/rt/link.ld").display().to_string();
-    SCRIPT.replace("SCRIPT", &format!("{script:?}")).replace("NAMES", &format!("{names:?}"))
+    let text = SCRIPT.replace("FIRST", &first.to_string()).replace("APART", &APART.to_string());
+    text.replace("SCRIPT", &format!("{script:?}")).replace("NAMES", &format!("{names:?}"))
 }
 
 /// Forgets systems whose folders are gone, and what was built for them.

@@ -1,6 +1,6 @@
 //! What is prebuilt in an SDK, and the source that it has of the rest.
 
-use super::{Build, Locking, Watch, kept, program_names, recipes, sources};
+use super::{Build, Locking, Watch, build_programs, kept, program_names, recipes, sources};
 use crate::machine::MACHINES;
 use crate::workspace;
 use anyhow::Result;
@@ -36,9 +36,12 @@ pub fn laboratory() -> Result<PathBuf> {
 pub fn add(root: &Path, kernels: &[Build]) -> Result<()> {
     let programs = program_names()?;
     for machine in MACHINES.into_iter().filter_map(|machine| machine.emulator()) {
-        kept::add_prebuilt(&recipes::programs(machine, &programs, recipes::PROGRAM), root)?;
+        let recipe = recipes::programs(machine, &programs, recipes::PROGRAM);
+        let built = build_programs(machine, &programs, recipes::PROGRAM)?;
+        kept::add_prebuilt(&recipe, root, &built)?;
         for build in kernels.iter().flat_map(|build| [*build, build.with(TREE)]) {
-            kept::add_prebuilt(&recipes::kernel(machine, build), root)?;
+            let recipe = recipes::kernel(machine, build);
+            kept::add_prebuilt(&recipe, root, &kept::obtain(&recipe)?)?;
         }
     }
     Ok(())

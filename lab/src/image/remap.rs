@@ -3,7 +3,7 @@
 //! the same wherever they are built.
 
 use crate::workspace;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use toml::Value;
 
 /// What stands for the folder in which cargo keeps packages.
@@ -16,10 +16,19 @@ pub fn setting() -> String {
     let root = Some((workspace::root().to_path_buf(), ""));
     let fetched = workspace::cargo_home().map(|folder| (folder, FETCHED));
     let built = Some((workspace::build_directory(), BUILT));
+    flags([fetched, root, built].into_iter().flatten())
+}
+
+/// A further setting, for a workspace in a folder that stands for the root.
+pub fn rooted_at(folder: &Path) -> String {
+    flags([(folder.to_path_buf(), "")].into_iter())
+}
+
+fn flags(prefixes: impl Iterator<Item = (PathBuf, &'static str)>) -> String {
     let flag = |(from, to): (PathBuf, &str)| {
         Value::from(format!("--remap-path-prefix={}/={to}", from.display()))
     };
-    let flags: Vec<Value> = [fetched, root, built].into_iter().flatten().map(flag).collect();
+    let flags: Vec<Value> = prefixes.map(flag).collect();
     format!("target.'cfg(all())'.rustflags = {}", Value::from(flags))
 }
 

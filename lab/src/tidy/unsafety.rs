@@ -19,8 +19,7 @@ const ALLOWED: [&str; 9] = [
     "user/rt/src/shared",
 ];
 
-/// Packages whose crates of a kind must forbid it. The programs' binaries are an entry point
-/// that a macro of `rt` writes, which is why only their library is listed.
+/// Packages whose crates of a kind must forbid it.
 const FORBIDDEN: [(&str, &str); 24] = [
     ("abi", "lib"),
     ("cells", "lib"),

@@ -24,8 +24,7 @@ use crate::accounts::Bounds;
 use crate::cli::Check;
 use crate::failure::{Verdict, did_you_mean};
 use crate::machine::{MACHINES, Machine};
-use crate::{image, output};
-use crate::{systems, workspace};
+use crate::{image, output, systems};
 use abi::boot::ALL_CPUS;
 use anyhow::Result;
 use manifest::{Origin, Problems, System};
@@ -205,7 +204,7 @@ fn notes(system: &System) -> Vec<Note> {
 
 /// Checks that there is a program for every domain, without building any.
 fn check_programs(system: &System) -> Result<()> {
-    let programs = programs()?;
+    let programs = image::program_names()?;
     let own = system.domains.iter().filter(|domain| domain.origin == Origin::Giusto);
     let missing = own.filter(|domain| !programs.contains(&domain.program));
     let problems = missing.map(|domain| {
@@ -218,14 +217,6 @@ fn check_programs(system: &System) -> Result<()> {
         none if none.is_empty() => Ok(()),
         problems => Err(Problems(problems).into()),
     }
-}
-
-/// Names of the programs that cargo would build.
-fn programs() -> Result<Vec<String>> {
-    let metadata = workspace::metadata(workspace::root())?;
-    let package = metadata.packages.iter().find(|package| package.name == "programs");
-    let targets = package.map_or(&[][..], |package| &package.targets);
-    Ok(targets.iter().filter(|target| target.is_bin()).map(|bin| bin.name.clone()).collect())
 }
 
 #[cfg(test)]

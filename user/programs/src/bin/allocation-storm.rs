@@ -1,5 +1,0 @@
-//! A domain of a storm of allocations.
-#![no_std]
-#![no_main]
-
-rt::entry!(programs::allocations::storm);

@@ -1,5 +1,0 @@
-//! Shows and changes how a running system is scheduled, as the host asks.
-#![no_std]
-#![no_main]
-
-rt::entry!(programs::control::main);

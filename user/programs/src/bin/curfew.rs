@@ -1,5 +1,0 @@
-//! Ends a run that would go on for ever.
-#![no_std]
-#![no_main]
-
-rt::entry!(programs::curfew::main);

@@ -1,5 +1,0 @@
-//! A client of a server of files.
-#![no_std]
-#![no_main]
-
-rt::entry!(programs::files::check::main);

@@ -1,5 +1,0 @@
-//! Answers greetings.
-#![no_std]
-#![no_main]
-
-rt::entry!(programs::hello::server);

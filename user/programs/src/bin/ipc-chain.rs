@@ -1,5 +1,0 @@
-//! Chained messages (S0-41).
-#![no_std]
-#![no_main]
-
-rt::entry!(programs::latency::chain);

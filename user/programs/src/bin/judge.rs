@@ -1,5 +1,0 @@
-//! Watches the hostile program.
-#![no_std]
-#![no_main]
-
-rt::entry!(programs::hostile::judge);

@@ -1,5 +1,0 @@
-//! The server of the client/server loads (S0-E03).
-#![no_std]
-#![no_main]
-
-rt::entry!(programs::mix::server);

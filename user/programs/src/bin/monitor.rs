@@ -1,5 +1,0 @@
-//! Says when reservations run out of time.
-#![no_std]
-#![no_main]
-
-rt::entry!(programs::monitor::main);

@@ -1,5 +1,0 @@
-//! Turns a shaft.
-#![no_std]
-#![no_main]
-
-rt::entry!(programs::motor::main);

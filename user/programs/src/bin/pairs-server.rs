@@ -1,5 +1,0 @@
-//! Answers the client of its CPU, thinking in between.
-#![no_std]
-#![no_main]
-
-rt::entry!(programs::pairs::server);

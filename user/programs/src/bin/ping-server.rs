@@ -1,5 +1,0 @@
-//! Answers the client in another domain and records what it takes.
-#![no_std]
-#![no_main]
-
-rt::entry!(programs::ping::server);

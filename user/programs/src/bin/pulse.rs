@@ -1,5 +1,0 @@
-//! Beats, and nothing else.
-#![no_std]
-#![no_main]
-
-rt::entry!(programs::supervised::pulse);

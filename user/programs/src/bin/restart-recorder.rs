@@ -1,5 +1,0 @@
-//! Records how long restarts take.
-#![no_std]
-#![no_main]
-
-rt::entry!(programs::supervised::victim::record);

@@ -1,5 +1,0 @@
-//! The sensor of the supervised control loop.
-#![no_std]
-#![no_main]
-
-rt::entry!(programs::supervised::sensor);

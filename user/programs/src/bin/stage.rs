@@ -1,5 +1,0 @@
-//! Is a domain of a chain.
-#![no_std]
-#![no_main]
-
-rt::entry!(programs::trains::chain::stage);

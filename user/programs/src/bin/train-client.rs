@@ -1,5 +1,0 @@
-//! Asks for sums.
-#![no_std]
-#![no_main]
-
-rt::entry!(programs::trains::show::client);

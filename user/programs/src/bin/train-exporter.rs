@@ -1,5 +1,0 @@
-//! Exports a train by a name.
-#![no_std]
-#![no_main]
-
-rt::entry!(programs::trains::names::exporter);

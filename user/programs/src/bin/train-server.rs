@@ -1,5 +1,0 @@
-//! Adds numbers.
-#![no_std]
-#![no_main]
-
-rt::entry!(programs::trains::sums::server);

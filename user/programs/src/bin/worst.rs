@@ -1,5 +1,0 @@
-//! System calls at their worst.
-#![no_std]
-#![no_main]
-
-rt::entry!(programs::worst::main);
