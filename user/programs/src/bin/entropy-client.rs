@@ -1,5 +1,0 @@
-//! Prints random bytes.
-#![no_std]
-#![no_main]
-
-rt::entry!(programs::drivers::entropy_client);
