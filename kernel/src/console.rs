@@ -3,20 +3,22 @@
 //!
 //! A `ConsoleWrite` makes one entry. Each place in the pool of domains has room for [`SHARE`] of
 //! them, so that no domain takes room from another one. The count is the place's: text of a domain
-//! that has ended is still sent. The first place, the kernel's own, has room for [`REPORTS`].
+//! that has ended is still sent. The first place, the kernel's own, has room for [`REPORTS`], which
+//! are put together a part at a time.
 //!
 //! Sections that have the whole kernel touch this, and a kernel that panics.
 
 use crate::arena::Arena;
 use crate::port::Port;
+use crate::report::Report;
 use abi::Error;
 use cells::Cell;
 use section::init;
 
 /// Entries that may wait of each domain.
 pub const SHARE: u32 = 8;
-/// Entries that may wait of the kernel's own reports.
-pub const REPORTS: u32 = 64;
+/// Reports of the kernel's that may wait.
+pub const REPORTS: u32 = 12;
 /// Bytes in an entry.
 pub const ENTRY: usize = 32;
 /// How often a write asks for room. A real device has some once; one that is always ready takes the
@@ -29,7 +31,7 @@ const KERNEL: u32 = 0;
 #[derive(Clone, Copy)]
 struct Entry {
     text: [u8; ENTRY],
-    /// The place of the domain that has written it.
+    /// The place of the domain that has written it. The kernel's own: a report.
     place: u32,
     length: u8,
 }
@@ -41,8 +43,12 @@ pub struct Console {
     waiting: &'static [Cell<u8>],
     first: Cell<u32>,
     count: Cell<u32>,
-    /// Bytes of the first entry that are sent.
+    /// Bytes of the first entry, or of the part of it, that are sent.
     sent: Cell<u8>,
+    reports: [Cell<Report>; REPORTS as usize],
+    /// Which of them is the first, and the part of it that is sent.
+    report: Cell<u8>,
+    part: Cell<u8>,
     /// Reports that were dropped since one last had room.
     lost: Cell<u64>,
 }
@@ -59,6 +65,9 @@ impl Console {
             first: Cell::new(0),
             count: Cell::new(0),
             sent: Cell::new(0),
+            reports: [const { Cell::new(Report::NONE) }; REPORTS as usize],
+            report: Cell::new(0),
+            part: Cell::new(0),
             lost: Cell::new(0),
         })
     }
@@ -80,25 +89,26 @@ impl Console {
         if length == 0 {
             return Ok(());
         }
-        if !self.has_room(place, 1) {
+        if !self.has_room(place) {
             return Err(Error::Timeout);
         }
-        self.put(0, &Entry { text, place, length });
-        self.append(place, 1);
+        self.append(&Entry { text, place, length });
         self.drain(port, ROUNDS);
         Ok(())
     }
 
-    /// Begins a report of the kernel's.
+    /// Tells of a fault. Without room, it is counted among those that are lost.
     #[inline(never)]
-    pub fn report(&self) -> Report<'_> {
-        let entry = Entry { text: [0; ENTRY], place: KERNEL, length: 0 };
-        let mut report = Report { console: self, entry, entries: 0 };
-        if self.lost.get() > 0 {
-            report.write_number(b"console: reports lost: ", self.lost.get());
-            report.write(b"\n");
+    pub fn report<P: Port>(&self, port: &P, report: Report) {
+        if !self.has_room(KERNEL) {
+            return self.lost.set(self.lost.get() + 1);
         }
-        report
+        let behind =
+            usize::from(self.report.get()) + usize::from(self.waiting[KERNEL as usize].get());
+        let lost = self.lost.replace(0);
+        self.reports[behind % REPORTS as usize].set(Report { lost, ..report });
+        self.append(&Entry { text: [0; ENTRY], place: KERNEL, length: 0 });
+        self.drain(port, 1);
     }
 
     /// Sends what the console takes, asked so often. It interrupts when it takes more, if there is
@@ -132,16 +142,43 @@ impl Console {
 
     /// Sends the first entry as far as there is room. What is left of that for the next one.
     #[inline(always)]
-    fn send_first<P: Port>(&self, port: &P, mut room: usize) -> usize {
+    fn send_first<P: Port>(&self, port: &P, room: usize) -> usize {
         let entry = self.entries[self.first.get() as usize].get();
-        let length = usize::from(entry.length).min(ENTRY);
-        let mut sent = usize::from(self.sent.get());
-        while sent < length {
-            let byte = entry.text[sent];
-            let ends_line = byte == b'\n';
+        if entry.place == KERNEL {
+            return self.send_report(port, room);
+        }
+        let text = entry.text.get(..entry.length.into()).unwrap_or_default();
+        let Some(left) = self.send(port, text, room) else { return 0 };
+        self.remove_first(entry.place);
+        left
+    }
+
+    /// Sends the next part of the first report as far as there is room. What is left of that for
+    /// the next one.
+    #[cold]
+    #[inline(never)]
+    fn send_report<P: Port>(&self, port: &P, room: usize) -> usize {
+        let at = self.report.get();
+        let (part, next) = self.reports[usize::from(at)].get().part(self.part.get());
+        let Some(left) = self.send(port, part.text(), room) else { return 0 };
+        self.part.set(next.unwrap_or(0));
+        if next.is_none() {
+            self.report.set((at + 1) % REPORTS as u8);
+            self.remove_first(KERNEL);
+        }
+        left
+    }
+
+    /// Sends what is left of a text, as far as there is room. What is left of that; none: some of
+    /// the text is.
+    #[inline(always)]
+    fn send<P: Port>(&self, port: &P, text: &[u8], mut room: usize) -> Option<usize> {
+        let sent = usize::from(self.sent.get());
+        for (at, byte) in text.iter().enumerate().skip(sent) {
+            let ends_line = *byte == b'\n';
             if room == 0 || ends_line && room == 1 {
-                self.sent.set(sent as u8);
-                return 0;
+                self.sent.set(at as u8);
+                return None;
             }
             // In two branches, each of which knows what it sends.
             match ends_line {
@@ -150,18 +187,21 @@ impl Console {
                     room -= 2;
                 }
                 false => {
-                    port.console_put(byte);
+                    port.console_put(*byte);
                     room -= 1;
                 }
             }
-            sent += 1;
         }
         self.sent.set(0);
+        Some(room)
+    }
+
+    /// The first entry is sent.
+    fn remove_first(&self, place: u32) {
         self.first.set(self.index(1));
         self.count.set(self.count.get() - 1);
-        let waiting = &self.waiting[entry.place as usize];
+        let waiting = &self.waiting[place as usize];
         waiting.set(waiting.get() - 1);
-        room
     }
 
     /// Where the entry is that comes so many behind the first.
@@ -170,21 +210,17 @@ impl Console {
         if at < length { at } else { at - length }
     }
 
-    fn has_room(&self, place: u32, entries: u32) -> bool {
+    fn has_room(&self, place: u32) -> bool {
         let most = if place == KERNEL { REPORTS } else { SHARE };
-        u32::from(self.waiting[place as usize].get()) + entries <= most
+        u32::from(self.waiting[place as usize].get()) < most
     }
 
-    /// Puts an entry so many behind the last.
-    fn put(&self, behind: u32, entry: &Entry) {
-        self.entries[self.index(self.count.get() + behind) as usize].set(*entry);
-    }
-
-    /// So many that were put there, for which there is room, are to be sent.
-    fn append(&self, place: u32, entries: u32) {
-        self.count.set(self.count.get() + entries);
-        let waiting = &self.waiting[place as usize];
-        waiting.set(waiting.get() + entries as u8);
+    /// Puts an entry for which there is room behind the last.
+    fn append(&self, entry: &Entry) {
+        self.entries[self.index(self.count.get()) as usize].set(*entry);
+        self.count.set(self.count.get() + 1);
+        let waiting = &self.waiting[entry.place as usize];
+        waiting.set(waiting.get() + 1);
     }
 
     /// Panics where counts are not those of the entries, for tests.
@@ -194,83 +230,18 @@ impl Console {
         for (place, waiting) in (0..).zip(self.waiting) {
             let count = entries().filter(|entry| entry.place == place).count();
             assert_eq!(usize::from(waiting.get()), count, "entries of place {place}");
-            assert!(self.has_room(place, 0), "place {place} has more than its share");
+            let most = if place == KERNEL { REPORTS } else { SHARE };
+            assert!(count <= most as usize, "place {place} has more than its share");
         }
-        let length = entries().next().map_or(1, |entry| entry.length);
-        assert!(self.sent.get() < length, "the first entry is sent");
-        assert!(entries().all(|entry| (1..=ENTRY).contains(&entry.length.into())));
-    }
-}
-
-/// A report of the kernel's, which is written as a whole or not at all.
-pub struct Report<'a> {
-    console: &'a Console,
-    /// The last entry, as far as it is filled, and those before it.
-    entry: Entry,
-    entries: u32,
-}
-
-impl Report<'_> {
-    /// Goes on with a text.
-    #[inline(never)]
-    pub fn write(&mut self, text: &[u8]) {
-        let mut used = usize::from(self.entry.length);
-        for byte in text {
-            self.entry.text[used % ENTRY] = *byte;
-            used += 1;
-            if used == ENTRY {
-                self.end_entry(used);
-                used = 0;
+        let texts = || entries().filter(|entry| entry.place != KERNEL);
+        assert!(texts().all(|entry| (1..=ENTRY).contains(&entry.length.into())));
+        let length = match entries().next().filter(|entry| entry.place == KERNEL) {
+            None => texts().next().map_or(1, |entry| entry.length.into()),
+            Some(_) => {
+                let report = self.reports[usize::from(self.report.get())].get();
+                report.part(self.part.get()).0.text().len()
             }
-        }
-        self.entry.length = used as u8;
+        };
+        assert!(usize::from(self.sent.get()) < length, "the first entry is sent");
     }
-
-    /// Goes on with a text and a number in hexadecimal.
-    #[inline(never)]
-    pub fn write_number(&mut self, before: &[u8], value: u64) {
-        self.write(before);
-        self.write(&hex(value));
-    }
-
-    #[inline(never)]
-    fn end_entry(&mut self, length: usize) {
-        self.entry.length = length as u8;
-        if self.console.has_room(KERNEL, self.entries + 1) {
-            self.console.put(self.entries, &self.entry);
-        }
-        self.entries += 1;
-    }
-
-    /// Ends it. Without room for all of it, it is counted among those that are lost.
-    #[inline(never)]
-    pub fn finish<P: Port>(mut self, port: &P) {
-        let length = usize::from(self.entry.length);
-        if length > 0 {
-            self.end_entry(length);
-        }
-        let (console, entries) = (self.console, self.entries);
-        if !console.has_room(KERNEL, entries) {
-            return console.lost.set(console.lost.get() + 1);
-        }
-        console.lost.set(0);
-        console.append(KERNEL, entries);
-        console.drain(port, 1);
-    }
-}
-
-/// A number in hexadecimal.
-#[inline(never)]
-pub fn hex(value: u64) -> [u8; 18] {
-    let mut text = *b"0x0000000000000000";
-    let mut rest = value;
-    for digit in text.iter_mut().rev() {
-        // Else the compiler writes sixteen steps out.
-        if rest == 0 {
-            break;
-        }
-        *digit = b"0123456789abcdef"[(rest & 15) as usize];
-        rest >>= 4;
-    }
-    text
 }

@@ -2,14 +2,14 @@
 //! the thread's behalf. The answer says how the thread goes on and changes no other register.
 
 use crate::access::Ref;
-use crate::console::Report;
 use crate::cost::CostEvent;
 use crate::entry::Entry;
 use crate::ipc::transfer::Message;
-use crate::manage::{Manager, Names};
+use crate::manage::Manager;
 use crate::object::thread::{Continuation, Outgoing, State, Wait, flag};
 use crate::object::{Endpoint, Thread};
 use crate::port::{Context, Port};
+use crate::report::Report;
 use crate::sched::Scheduler;
 use crate::system::System;
 use abi::call::ThreadState;
@@ -180,7 +180,7 @@ impl<P: Port> Manager<'_, P> {
     pub(crate) fn tell_of_panic(&self, me: Ref<Thread<P>>, place: u64) {
         let fault = Fault { kind: FaultKind::Memory, detail: PANIC + place, code: 0 };
         let (instruction, _) = self.all.open(me).context.position();
-        self.report(me, fault, instruction, b"; the run ends\n");
+        self.report(me, fault, instruction, "; the run ends\n");
     }
 
     /// Tells the console of a fault, if the domain may still have it told.
@@ -192,9 +192,9 @@ impl<P: Port> Manager<'_, P> {
         let payer = self.all.open(self.outermost(thread.domain.get()));
         if let Some(left) = payer.reports.get().checked_sub(1) {
             payer.reports.set(left);
-            let end: &[u8] = match inside {
-                true => b"; the call that has entered fails\n",
-                false => b"; no handler, thread suspended\n",
+            let end = match inside {
+                true => "; the call that has entered fails\n",
+                false => "; no handler, thread suspended\n",
             };
             self.report(me, fault, instruction, end);
         }
@@ -215,39 +215,10 @@ impl<P: Port> Manager<'_, P> {
 
     /// Tells the console of a fault of a thread, under the names that it and its domain have.
     #[inline(never)]
-    fn report(&self, me: Ref<Thread<P>>, fault: Fault, instruction: u64, end: &[u8]) {
-        let mut report = self.kernel.console.report();
-        report.write(b"fault: ");
-        report.write(fault.kind.name().as_bytes());
-        write_who(&mut report, self.names(me), me.index());
-        report.write_number(b", detail ", fault.detail);
-        report.write_number(b", code ", fault.code);
-        report.write_number(b", at ", instruction);
-        report.write(end);
-        report.finish(self.kernel.port);
+    fn report(&self, me: Ref<Thread<P>>, fault: Fault, instruction: u64, end: &'static str) {
+        let Fault { kind, detail, code } = fault;
+        let (names, thread) = (self.names(me), me.index());
+        let report = Report { kind, names, thread, detail, code, instruction, end, lost: 0 };
+        self.kernel.console.report(self.kernel.port, report);
     }
-}
-
-/// Says which thread is meant. Without the formatter, whose text would weigh more than the rest of
-/// fault handling. A domain that a program made stands behind the manifest's that it is in, with a
-/// `/` that no name has: no program can fault under another one's name.
-#[inline(always)]
-fn write_who(report: &mut Report<'_>, (outer, inner, of_thread): Names, thread: u32) {
-    write_name(report, b", domain ", outer);
-    if let Some(inner) = inner {
-        write_name(report, b"/", inner);
-    }
-    report.write_number(b", thread ", thread.into());
-    if of_thread != [0; 2] {
-        write_name(report, b" ", of_thread);
-    }
-}
-
-#[inline(never)]
-fn write_name(report: &mut Report<'_>, before: &[u8], [low, high]: [u64; 2]) {
-    report.write(before);
-    let name = abi::boot::name_bytes([low, high]);
-    // A search would be written out, sixteen steps of it.
-    let unused = (u128::from(high) << 64 | u128::from(low)).leading_zeros() / 8;
-    report.write(&name[..name.len() - unused as usize]);
 }

@@ -209,6 +209,8 @@ impl<P: Port> Checker<'_, '_, P> {
     /// Threads that stand by at a leaf are queued in another one, which they are lent, and are in
     /// the order of their places. The tree knows where no other ones are.
     fn standing_by(&self, at: u32, leaf: &Leaf<P>) {
+        let lends = self.machine.kernel.trees.lend_any();
+        assert!(lends || leaf.standing_by.is_empty(), "a thread stands by, and no leaf is lent");
         let mut before = i64::MIN;
         leaf.standing_by.each(|thread| {
             assert!(thread.beside.get(self.all) == at, "a thread stands by at another leaf");

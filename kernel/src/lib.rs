@@ -43,6 +43,7 @@ pub mod order;
 pub mod pool;
 pub mod port;
 pub mod quota;
+pub mod report;
 pub mod sched;
 pub mod send_queue;
 pub mod smp;

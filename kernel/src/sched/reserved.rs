@@ -149,13 +149,13 @@ impl<P: Port> Cpu<P> {
         let runs = self.trees.preempts(thread.leaf.get(owner));
         let (leaf, empty) = self.trees.leave(owner, thread);
         self.note(Event::Remove, thread, self.queue_number(), 0);
-        if empty && self.trees.leaf(leaf).standing_by.is_empty() {
-            let now = now();
-            let here = self.number as usize;
-            self.trees.with(|tree| tree.block_here(here, NodeId(leaf), now, ends_job));
-        } else if empty {
-            let now = now();
-            self.trees.with(|tree| tree.stands_by(NodeId(leaf), true, now));
+        if empty {
+            let (here, at, now) = (self.number as usize, NodeId(leaf), now());
+            let stood_by = !self.trees.leaf(leaf).standing_by.is_empty();
+            self.trees.with(|tree| match stood_by {
+                true => tree.stands_by(at, true, now),
+                false => tree.block_here(here, at, now, ends_job),
+            });
         }
         runs
     }

@@ -85,19 +85,19 @@ impl<P: Port> Trees<P> {
         let (pick, service, now) = self.take_steps(cpu as usize, now, clock, leaves)?;
         let place = pick.leaf.and_then(|leaf| self.leaves.get(leaf.0 as usize));
         let Some(place) = place else { return Some(Chosen { thread: None, until: pick.until }) };
-        let first = self.first_in(owner, place);
-        let until = match first.filter(|first| place.has_others(*first)) {
-            Some(first) => self.share_slices(owner, (place, first), service, now).min(pick.until),
-            None => {
-                // A slice begins when another thread comes.
-                place.holder.set(None);
-                pick.until
+        let (mut first, mut until) = (self.first_in(owner, place), pick.until);
+        match first.filter(|first| place.has_others(*first)) {
+            Some(shares) => {
+                let ends = self.share_slices(owner, (place, shares), service, now);
+                (first, until) = (self.first_in(owner, place), until.min(ends));
             }
-        };
+            // A slice begins when another thread comes.
+            None => place.holder.set(None),
+        }
         let is_shared = place.cpu.get() == ANYWHERE;
         let runs =
             |thread: &Ref<Thread<P>>| thread.runnable() && (is_shared || thread.cpu.get() == cpu);
-        let thread = self.first_in(owner, place).filter(runs);
+        let thread = first.filter(runs);
         if self.lend_any() {
             self.charge_too(owner, cpu, thread);
         }

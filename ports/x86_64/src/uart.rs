@@ -8,7 +8,7 @@ use crate::apic;
 use crate::machine::{in8, out8};
 use core::sync::atomic::AtomicU8;
 use core::sync::atomic::Ordering::Relaxed;
-use kernel::console::hex;
+use kernel::report::hex;
 #[cfg(not(feature = "smp"))]
 use locks::ObjectLock;
 use locks::Pause;

@@ -2,8 +2,11 @@
 
 use crate::support::host::{Host, QUEUE};
 use abi::Error;
+use abi::message::FaultKind;
 use kernel::console::{Console, ENTRY, REPORTS, SHARE};
+use kernel::report::Report;
 use proptest::prelude::*;
+use proptest::sample::select;
 use std::collections::VecDeque;
 
 /// Places of domains, the kernel's own among them.
@@ -14,28 +17,32 @@ const PLACES: usize = 4;
 enum Step {
     /// A domain writes so many bytes.
     Write(u32, u8, bool),
-    /// The kernel reports so many bytes.
-    Report(usize),
+    /// The kernel reports a fault of a thread, under names of so many letters, with an end.
+    Report(u32, [usize; 3], &'static str),
     /// The console sends its queue, and interrupts if that is wanted.
     Sent,
     /// The run might end.
     Empty,
 }
 
+/// Ends of reports.
+const ENDS: [&str; 3] = ["\n", "; the run ends\n", "; the call that has entered fails\n"];
+
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => (1..PLACES as u32, 0..=ENTRY as u8, any::<bool>())
             .prop_map(|(place, length, lines)| Step::Write(place, length, lines)),
-        3 => (1..1200_usize).prop_map(Step::Report),
+        3 => (any::<u32>(), [1..=16_usize, 0..=16, 0..=16], select(&ENDS))
+            .prop_map(|(thread, names, end)| Step::Report(thread, names, end)),
         12 => Just(Step::Sent),
         1 => Just(Step::Empty),
     ]
 }
 
-/// The same, plainly: entries with their places.
+/// The same, plainly: entries with their places, of reports the parts.
 #[derive(Default)]
 struct Model {
-    waiting: VecDeque<(u32, Vec<u8>)>,
+    waiting: VecDeque<(u32, VecDeque<Vec<u8>>)>,
     lost: u64,
     /// What the device has taken, and how much fits into its queue now.
     output: Vec<u8>,
@@ -54,24 +61,22 @@ impl Model {
         if self.count(place) == SHARE as usize {
             return Err(Error::Timeout);
         }
-        self.waiting.push_back((place, text.to_vec()));
+        self.waiting.push_back((place, [text.to_vec()].into()));
         self.drain();
         Ok(())
     }
 
-    fn report(&mut self, text: &[u8]) {
-        let lost = match self.lost {
-            0 => String::new(),
-            lost => format!("console: reports lost: {lost:#018x}\n"),
-        };
-        let all = [lost.as_bytes(), text].concat();
-        let entries: Vec<&[u8]> = all.chunks(ENTRY).collect();
-        if self.count(0) + entries.len() > REPORTS as usize {
+    fn report(&mut self, parts: impl Iterator<Item = String>) {
+        if self.count(0) == REPORTS as usize {
             self.lost += 1;
             return;
         }
-        self.lost = 0;
-        self.waiting.extend(entries.iter().map(|entry| (0, entry.to_vec())));
+        let lost = match std::mem::take(&mut self.lost) {
+            0 => [String::new(), String::new()],
+            lost => [format!("console: reports lost: {lost:#018x}"), "\n".to_string()],
+        };
+        let parts = lost.into_iter().chain(parts).filter(|part| !part.is_empty());
+        self.waiting.push_back((0, parts.map(String::into_bytes).collect()));
         self.drain();
     }
 
@@ -79,7 +84,8 @@ impl Model {
         // The device's queue is empty, or takes nothing.
         let mut room = std::mem::take(&mut self.room);
         let full = room;
-        while let Some((_, text)) = self.waiting.front_mut() {
+        while let Some((_, parts)) = self.waiting.front_mut() {
+            let text = parts.front_mut().expect("no entry is empty");
             let takes = 1 + usize::from(text[0] == b'\n');
             if takes > room {
                 break;
@@ -87,6 +93,9 @@ impl Model {
             room -= takes;
             self.output.push(text.remove(0));
             if text.is_empty() {
+                parts.pop_front();
+            }
+            if parts.is_empty() {
                 self.waiting.pop_front();
             }
         }
@@ -107,6 +116,39 @@ impl Model {
 fn text(number: usize, length: usize, lines: bool) -> Vec<u8> {
     let byte = |at| if lines && at % 3 == 0 { b'\n' } else { b'!' + ((number + at) % 90) as u8 };
     (0..length).map(byte).collect()
+}
+
+/// A name of so many letters.
+fn name(length: usize) -> ([u64; 2], String) {
+    let name = "abcdefghijklmnop"[..length].to_string();
+    let word = |part: usize| {
+        let letters = |at: usize| name.as_bytes().get(8 * part + at).copied().unwrap_or(0);
+        u64::from_le_bytes(std::array::from_fn(letters))
+    };
+    ([word(0), word(1)], name)
+}
+
+/// A report, and what it says.
+fn report(thread: u32, names: [usize; 3], end: &'static str) -> (Report, Vec<String>) {
+    let [outer, inner, own] = names.map(name);
+    let before = |before: &str, name: &str| match name {
+        "" => String::new(),
+        name => format!("{before}{name}"),
+    };
+    let parts = vec![
+        "fault: memory".to_string(),
+        before(", domain ", &outer.1),
+        before("/", &inner.1),
+        format!(", thread {thread:#018x}"),
+        before(" ", &own.1),
+        format!(", detail {:#018x}", 0xbad0),
+        format!(", code {:#018x}", 6),
+        format!(", at {:#018x}", u64::MAX),
+        end.to_string(),
+    ];
+    let names = (outer.0, (inner.0 != [0; 2]).then_some(inner.0), own.0);
+    let (kind, detail, code, instruction) = (FaultKind::Memory, 0xbad0, 6, u64::MAX);
+    (Report { kind, names, thread, detail, code, instruction, end, lost: 0 }, parts)
 }
 
 /// A text and what is behind it in the registers.
@@ -130,12 +172,10 @@ proptest! {
                     let written = console.write(host, place, filled(&text), length);
                     prop_assert_eq!(written, model.write(place, &text));
                 }
-                Step::Report(length) => {
-                    let text = text(number, length, true);
-                    let mut report = console.report();
-                    text.chunks(7).for_each(|part| report.write(part));
-                    report.finish(host);
-                    model.report(&text);
+                Step::Report(thread, names, end) => {
+                    let (report, parts) = report(thread, names, end);
+                    console.report(host, report);
+                    model.report(parts.into_iter());
                 }
                 Step::Sent => {
                     host.queue.set(Some(0));
