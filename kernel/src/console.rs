@@ -22,7 +22,8 @@ pub const REPORTS: u32 = 12;
 /// Bytes in an entry.
 pub const ENTRY: usize = 32;
 /// How often a write asks for room. A real device has some once; one that is always ready takes the
-/// text at once. With 16 characters each time a write sends at most 48, an interrupt 16.
+/// text at once. With 16 characters each time a write sends at most 48, an interrupt 16, of a report
+/// a piece.
 const ROUNDS: u32 = 3;
 /// The kernel's own place.
 const KERNEL: u32 = 0;
@@ -65,7 +66,7 @@ impl Console {
             first: Cell::new(0),
             count: Cell::new(0),
             sent: Cell::new(0),
-            reports: [const { Cell::new(Report::NONE) }; REPORTS as usize],
+            reports: [const { Cell::new(Report::EMPTY) }; REPORTS as usize],
             report: Cell::new(0),
             part: Cell::new(0),
             lost: Cell::new(0),
@@ -97,7 +98,7 @@ impl Console {
         Ok(())
     }
 
-    /// Tells of a fault. Without room, it is counted among those that are lost.
+    /// Writes a line of the kernel's. Without room, it is counted among those that are lost.
     #[inline(never)]
     pub fn report<P: Port>(&self, port: &P, report: Report) {
         if !self.has_room(KERNEL) {
@@ -145,55 +146,37 @@ impl Console {
     fn send_first<P: Port>(&self, port: &P, room: usize) -> usize {
         let entry = self.entries[self.first.get() as usize].get();
         if entry.place == KERNEL {
-            return self.send_report(port, room);
+            self.send_report(port, room);
+            return 0;
         }
-        let text = entry.text.get(..entry.length.into()).unwrap_or_default();
-        let Some(left) = self.send(port, text, room) else { return 0 };
+        let text = &entry.text[..usize::from(entry.length).min(ENTRY)];
+        let (sent, left) = send(port, text, self.sent.get().into(), room);
+        if sent < text.len() {
+            self.sent.set(sent as u8);
+            return 0;
+        }
+        self.sent.set(0);
         self.remove_first(entry.place);
         left
     }
 
-    /// Sends the next part of the first report as far as there is room. What is left of that for
-    /// the next one.
+    /// Sends a piece of the first report as far as there is room.
     #[cold]
     #[inline(never)]
-    fn send_report<P: Port>(&self, port: &P, room: usize) -> usize {
-        let at = self.report.get();
+    fn send_report<P: Port>(&self, port: &P, room: usize) {
+        let (at, sent) = (self.report.get(), usize::from(self.sent.get()));
         let (part, next) = self.reports[usize::from(at)].get().part(self.part.get());
-        let Some(left) = self.send(port, part.text(), room) else { return 0 };
+        let (bytes, length) = part.piece(sent);
+        let (count, _) = send(port, &bytes[..length], 0, room);
+        if sent + count < part.length() {
+            return self.sent.set((sent + count) as u8);
+        }
+        self.sent.set(0);
         self.part.set(next.unwrap_or(0));
         if next.is_none() {
             self.report.set((at + 1) % REPORTS as u8);
             self.remove_first(KERNEL);
         }
-        left
-    }
-
-    /// Sends what is left of a text, as far as there is room. What is left of that; none: some of
-    /// the text is.
-    #[inline(always)]
-    fn send<P: Port>(&self, port: &P, text: &[u8], mut room: usize) -> Option<usize> {
-        let sent = usize::from(self.sent.get());
-        for (at, byte) in text.iter().enumerate().skip(sent) {
-            let ends_line = *byte == b'\n';
-            if room == 0 || ends_line && room == 1 {
-                self.sent.set(at as u8);
-                return None;
-            }
-            // In two branches, each of which knows what it sends.
-            match ends_line {
-                true => {
-                    port.console_put(b'\n');
-                    room -= 2;
-                }
-                false => {
-                    port.console_put(*byte);
-                    room -= 1;
-                }
-            }
-        }
-        self.sent.set(0);
-        Some(room)
     }
 
     /// The first entry is sent.
@@ -239,9 +222,33 @@ impl Console {
             None => texts().next().map_or(1, |entry| entry.length.into()),
             Some(_) => {
                 let report = self.reports[usize::from(self.report.get())].get();
-                report.part(self.part.get()).0.text().len()
+                report.part(self.part.get()).0.length()
             }
         };
         assert!(usize::from(self.sent.get()) < length, "the first entry is sent");
     }
+}
+
+/// Sends a text from here on as far as there is room: up to where, and what is left of the room.
+#[inline(always)]
+fn send<P: Port>(port: &P, text: &[u8], mut at: usize, mut room: usize) -> (usize, usize) {
+    while at < text.len() {
+        let ends_line = text[at] == b'\n';
+        if room == 0 || ends_line && room == 1 {
+            return (at, 0);
+        }
+        // In two branches, each of which knows what it sends.
+        match ends_line {
+            true => {
+                port.console_put(b'\n');
+                room -= 2;
+            }
+            false => {
+                port.console_put(text[at]);
+                room -= 1;
+            }
+        }
+        at += 1;
+    }
+    (at, room)
 }

@@ -9,7 +9,7 @@ use crate::manage::Manager;
 use crate::object::thread::{Continuation, Outgoing, State, Wait, flag};
 use crate::object::{Endpoint, Thread};
 use crate::port::{Context, Port};
-use crate::report::Report;
+use crate::report::{Faulted, Report};
 use crate::sched::Scheduler;
 use crate::system::System;
 use abi::call::ThreadState;
@@ -180,7 +180,7 @@ impl<P: Port> Manager<'_, P> {
     pub(crate) fn tell_of_panic(&self, me: Ref<Thread<P>>, place: u64) {
         let fault = Fault { kind: FaultKind::Memory, detail: PANIC + place, code: 0 };
         let (instruction, _) = self.all.open(me).context.position();
-        self.report(me, fault, instruction, "; the run ends\n");
+        self.report(me, fault, instruction, "; the run ends");
     }
 
     /// Tells the console of a fault, if the domain may still have it told.
@@ -193,8 +193,8 @@ impl<P: Port> Manager<'_, P> {
         if let Some(left) = payer.reports.get().checked_sub(1) {
             payer.reports.set(left);
             let end = match inside {
-                true => "; the call that has entered fails\n",
-                false => "; no handler, thread suspended\n",
+                true => "; the call that has entered fails",
+                false => "; no handler, thread suspended",
             };
             self.report(me, fault, instruction, end);
         }
@@ -216,9 +216,8 @@ impl<P: Port> Manager<'_, P> {
     /// Tells the console of a fault of a thread, under the names that it and its domain have.
     #[inline(never)]
     fn report(&self, me: Ref<Thread<P>>, fault: Fault, instruction: u64, end: &'static str) {
-        let Fault { kind, detail, code } = fault;
-        let (names, thread) = (self.names(me), me.index());
-        let report = Report { kind, names, thread, detail, code, instruction, end, lost: 0 };
+        let of = Some(Faulted { fault, names: self.names(me), thread: me.index(), instruction });
+        let report = Report { of, end, lost: 0 };
         self.kernel.console.report(self.kernel.port, report);
     }
 }

@@ -1,119 +1,174 @@
-//! What the kernel tells the console of a fault. It is kept as it is, and put together part by part
-//! as the console takes it: no section makes the whole line.
+//! What the kernel tells the console. It is kept as it is, and put together part by part as the
+//! console takes it: no section makes the whole line.
 
+use crate::fault::Fault;
 use crate::manage::Names;
-use abi::boot::name_bytes;
-use abi::message::FaultKind;
 
-/// The most bytes in a part.
-const PART: usize = 48;
 /// How many parts there are. The last one is never empty.
-const PARTS: u8 = 11;
+const PARTS: u8 = 12;
+/// How many bytes are put together at a time.
+const PIECE: usize = 16;
 
-/// A fault of a thread.
+/// A line.
 #[derive(Clone, Copy)]
 pub struct Report {
-    /// What has happened.
-    pub kind: FaultKind,
-    /// What the thread and its domains are called.
-    pub names: Names,
-    /// The thread's index.
-    pub thread: u32,
-    /// Address or detail of the fault.
-    pub detail: u64,
-    /// The machine's error code.
-    pub code: u64,
-    /// Where the thread was.
-    pub instruction: u64,
-    /// What becomes of it: the end of the line.
+    /// The fault that it is about, if it is.
+    pub of: Option<Faulted>,
+    /// The end of the line: what becomes of the thread.
     pub end: &'static str,
     /// Reports that were dropped since the one before it.
     pub lost: u64,
 }
 
-/// Some text of a report.
+/// A fault of a thread.
+#[derive(Clone, Copy)]
+pub struct Faulted {
+    /// What has happened.
+    pub fault: Fault,
+    /// What the thread and its domains are called.
+    pub names: Names,
+    /// The thread's index.
+    pub thread: u32,
+    /// Where the thread was.
+    pub instruction: u64,
+}
+
+/// A part of a line: a text, and what comes behind it.
+#[derive(Clone, Copy)]
 pub struct Part {
-    bytes: [u8; PART],
-    length: usize,
+    before: &'static str,
+    then: Then,
+}
+
+#[derive(Clone, Copy)]
+enum Then {
+    Text(&'static str),
+    /// A name, as in [`abi::boot::name_bytes`].
+    Name([u64; 2]),
+    /// A number, in hexadecimal.
+    Number(u64),
 }
 
 impl Report {
-    /// A report of nothing, for a place where one can be.
-    pub const NONE: Report = Report {
-        kind: FaultKind::Other,
-        names: ([0; 2], None, [0; 2]),
-        thread: 0,
-        detail: 0,
-        code: 0,
-        instruction: 0,
-        end: "\n",
-        lost: 0,
-    };
+    /// A line that is empty.
+    pub const EMPTY: Report = Report { of: None, end: "", lost: 0 };
 
     /// The first part from this one on that is not empty, and the number of the next one, if it is
-    /// not the last. Without the formatter, whose text would weigh more than the rest of fault
-    /// handling.
-    ///
+    /// not the last.
+    pub fn part(&self, mut number: u8) -> (Part, Option<u8>) {
+        let mut part = self.part_of(number);
+        while part.length() == 0 && number < PARTS {
+            number += 1;
+            part = self.part_of(number);
+        }
+        (part, Some(number + 1).filter(|next| *next < PARTS))
+    }
+
     /// A domain that a program made stands behind the manifest's that it is in, with a `/` that no
     /// name has: no program can fault under another one's name.
-    #[inline(never)]
-    pub fn part(&self, mut number: u8) -> (Part, Option<u8>) {
-        let (outer, inner, of_thread) = self.names;
-        let mut part = Part { bytes: [0; PART], length: 0 };
-        while part.length == 0 && number < PARTS {
-            match number {
-                0 if self.lost > 0 => part.write_number("console: reports lost: ", self.lost),
-                1 if self.lost > 0 => part.write("\n"),
-                2 => part.write_text("fault: ", self.kind.name().as_bytes()),
-                3 => part.write_name(", domain ", outer),
-                4 => inner.into_iter().for_each(|inner| part.write_name("/", inner)),
-                5 => part.write_number(", thread ", self.thread.into()),
-                6 if of_thread != [0; 2] => part.write_name(" ", of_thread),
-                7 => part.write_number(", detail ", self.detail),
-                8 => part.write_number(", code ", self.code),
-                9 => part.write_number(", at ", self.instruction),
-                10 => part.write(self.end),
-                _ => {}
-            }
-            number += 1;
+    fn part_of(&self, number: u8) -> Part {
+        match (number, self.of) {
+            (0, _) if self.lost > 0 => Part::number("console: reports lost: 0x", self.lost),
+            (1, _) if self.lost > 0 => Part::text("", "\n"),
+            (2..10, Some(of)) => of.part(number),
+            (10, _) => Part::text("", self.end),
+            (11, _) => Part::text("", "\n"),
+            _ => Part::NONE,
         }
-        (part, (number < PARTS).then_some(number))
+    }
+}
+
+impl Faulted {
+    fn part(&self, number: u8) -> Part {
+        let (outer, inner, of_thread) = self.names;
+        match (number, inner) {
+            (2, _) => Part::text("fault: ", self.fault.kind.name()),
+            (3, _) => Part::name(", domain ", outer),
+            (4, Some(inner)) => Part::name("/", inner),
+            (5, _) => Part::number(", thread 0x", self.thread.into()),
+            (6, _) if of_thread != [0; 2] => Part::name(" ", of_thread),
+            (7, _) => Part::number(", detail 0x", self.fault.detail),
+            (8, _) => Part::number(", code 0x", self.fault.code),
+            (9, _) => Part::number(", at 0x", self.instruction),
+            _ => Part::NONE,
+        }
     }
 }
 
 impl Part {
-    /// Its text.
-    pub fn text(&self) -> &[u8] {
-        self.bytes.get(..self.length).unwrap_or_default()
+    const NONE: Part = Part::text("", "");
+
+    const fn text(before: &'static str, text: &'static str) -> Part {
+        Part { before, then: Then::Text(text) }
     }
 
-    #[inline(never)]
-    fn put(&mut self, text: &[u8]) {
-        for (to, byte) in self.bytes.iter_mut().skip(self.length).zip(text) {
-            *to = *byte;
+    const fn name(before: &'static str, name: [u64; 2]) -> Part {
+        Part { before, then: Then::Name(name) }
+    }
+
+    const fn number(before: &'static str, number: u64) -> Part {
+        Part { before, then: Then::Number(number) }
+    }
+
+    /// Its bytes.
+    pub fn length(&self) -> usize {
+        let behind = match self.then {
+            Then::Text(text) => text.len(),
+            Then::Name([low, 0]) => used(low),
+            Then::Name([_, high]) => 8 + used(high),
+            Then::Number(_) => 16,
+        };
+        self.before.len() + behind
+    }
+
+    /// Some of its bytes, from this one on, and how many. Without the formatter, whose text would
+    /// weigh more than the rest of fault handling.
+    pub fn piece(&self, from: usize) -> ([u8; PIECE], usize) {
+        let mut bytes = [0; PIECE];
+        let before = self.before.as_bytes().get(from..).unwrap_or_default();
+        let first = copy(&mut bytes, before);
+        let at = from.saturating_sub(self.before.len());
+        let room = &mut bytes[first..];
+        match self.then {
+            Then::Text(text) => {
+                copy(room, text.as_bytes().get(at..).unwrap_or_default());
+            }
+            Then::Name([low, high]) => {
+                let mut rest = (u128::from(high) << 64 | u128::from(low)) >> (8 * (at % 16));
+                for to in room {
+                    *to = rest as u8;
+                    rest >>= 8;
+                }
+            }
+            Then::Number(number) => {
+                let mut rest = number.rotate_left(4 * at as u32);
+                for to in room {
+                    rest = rest.rotate_left(4);
+                    *to = digit(rest);
+                }
+            }
         }
-        self.length = PART.min(self.length + text.len());
+        (bytes, PIECE.min(self.length().saturating_sub(from)))
     }
+}
 
-    fn write(&mut self, text: &str) {
-        self.put(text.as_bytes());
+/// Copies as many bytes as there are, and there is room for. How many.
+#[inline(never)]
+fn copy(to: &mut [u8], from: &[u8]) -> usize {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = *from;
     }
+    to.len().min(from.len())
+}
 
-    fn write_text(&mut self, before: &str, text: &[u8]) {
-        self.write(before);
-        self.put(text);
-    }
+/// The bytes of a word up to the last one that is not 0.
+fn used(word: u64) -> usize {
+    8 - word.leading_zeros() as usize / 8
+}
 
-    fn write_number(&mut self, before: &str, value: u64) {
-        self.write_text(before, &hex(value));
-    }
-
-    fn write_name(&mut self, before: &str, [low, high]: [u64; 2]) {
-        let name = name_bytes([low, high]);
-        // A search would be written out, sixteen steps of it.
-        let unused = (u128::from(high) << 64 | u128::from(low)).leading_zeros() / 8;
-        self.write_text(before, name.get(..name.len() - unused as usize).unwrap_or_default());
-    }
+/// The last digit of a number in hexadecimal.
+fn digit(number: u64) -> u8 {
+    b"0123456789abcdef"[(number & 15) as usize]
 }
 
 /// A number in hexadecimal.
@@ -121,12 +176,12 @@ impl Part {
 pub fn hex(value: u64) -> [u8; 18] {
     let mut text = *b"0x0000000000000000";
     let mut rest = value;
-    for digit in text.iter_mut().rev() {
+    for to in text.iter_mut().rev() {
         // Else the compiler writes sixteen steps out.
         if rest == 0 {
             break;
         }
-        *digit = b"0123456789abcdef"[(rest & 15) as usize];
+        *to = digit(rest);
         rest >>= 4;
     }
     text

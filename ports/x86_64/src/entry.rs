@@ -32,6 +32,7 @@ use kernel::kernel::Kernel;
 use kernel::object::Thread;
 use kernel::object::thread::flag;
 use kernel::port::Port;
+use kernel::report::Report;
 use kernel::system::System;
 use train::{fast_train_call, fast_train_return, train};
 
@@ -467,10 +468,7 @@ fn tell_if_stuck() {
     let Kernel { port, console, .. } = machine.kernel;
     let wakes = interrupts > 0 || port.pending() || !console.is_empty();
     if !wakes && !TOLD.swap(true, Ordering::Relaxed) {
-        let mut report = console.report();
-        report.write(STUCK.as_bytes());
-        report.write(b"\n");
-        report.finish(*port);
+        console.report(*port, Report { of: None, end: STUCK, lost: 0 });
     }
 }
 

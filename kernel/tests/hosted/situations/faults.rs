@@ -132,6 +132,7 @@ fn a_fault_without_a_handler_stops_the_thread_and_says_so() {
             board.fault(FAULT);
             assert_eq!(board.running(), Some(2));
         }
+        board.settle();
         let output = String::from_utf8_lossy(&board.host.output.borrow()).to_lowercase();
         let told = ["domain1", "memory", "bad0", "no handler"];
         assert!(told.iter().all(|part| output.contains(part)), "{output}");
@@ -152,6 +153,7 @@ fn a_trap_without_a_handler_stops_the_thread_too() {
     assert_eq!(board.running(), Some(2));
     board.does(2, system(Call::Destroy, &[ENDPOINT]));
     assert_eq!((board.running(), board.thread(1).context.at.get().0), (Some(1), 0));
+    board.settle();
     board.fault(Fault { kind: FaultKind::Memory, detail: 0, code: 4 });
     board.sees(2, Ok(()));
     assert!(board.thread(1).has(flag::SUSPENDED) && board.thread(1).has(flag::ENDED));

@@ -88,6 +88,7 @@ fn nobody_faults_under_the_name_of_another() {
     board.does(1, receive(ENDPOINT));
     assert_ne!(board.running(), Some(1));
     board.fault(FAULT);
+    board.settle();
     let output = String::from_utf8_lossy(&board.host.output.borrow()).to_string();
     let expected = "fault: memory, domain domain1/domain2, thread 0x0000000000000003 worker, ";
     assert!(output.contains(expected), "{output}");

@@ -4,7 +4,8 @@ use crate::support::host::{Host, QUEUE};
 use abi::Error;
 use abi::message::FaultKind;
 use kernel::console::{Console, ENTRY, REPORTS, SHARE};
-use kernel::report::Report;
+use kernel::fault::Fault;
+use kernel::report::{Faulted, Report};
 use proptest::prelude::*;
 use proptest::sample::select;
 use std::collections::VecDeque;
@@ -26,7 +27,7 @@ enum Step {
 }
 
 /// Ends of reports.
-const ENDS: [&str; 3] = ["\n", "; the run ends\n", "; the call that has entered fails\n"];
+const ENDS: [&str; 3] = ["", "; the run ends", "; the call that has entered fails"];
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
@@ -84,19 +85,27 @@ impl Model {
         // The device's queue is empty, or takes nothing.
         let mut room = std::mem::take(&mut self.room);
         let full = room;
-        while let Some((_, parts)) = self.waiting.front_mut() {
+        let mut piece = 0;
+        while let Some((place, parts)) = self.waiting.front_mut() {
+            let is_report = *place == 0;
             let text = parts.front_mut().expect("no entry is empty");
             let takes = 1 + usize::from(text[0] == b'\n');
             if takes > room {
                 break;
             }
             room -= takes;
+            piece += usize::from(is_report);
             self.output.push(text.remove(0));
-            if text.is_empty() {
+            let ends = text.is_empty();
+            if ends {
                 parts.pop_front();
             }
             if parts.is_empty() {
                 self.waiting.pop_front();
+            }
+            // A piece of a report at a time.
+            if is_report && (ends || piece == 16) {
+                break;
             }
         }
         if room == full {
@@ -144,11 +153,12 @@ fn report(thread: u32, names: [usize; 3], end: &'static str) -> (Report, Vec<Str
         format!(", detail {:#018x}", 0xbad0),
         format!(", code {:#018x}", 6),
         format!(", at {:#018x}", u64::MAX),
-        end.to_string(),
+        format!("{end}\n"),
     ];
     let names = (outer.0, (inner.0 != [0; 2]).then_some(inner.0), own.0);
-    let (kind, detail, code, instruction) = (FaultKind::Memory, 0xbad0, 6, u64::MAX);
-    (Report { kind, names, thread, detail, code, instruction, end, lost: 0 }, parts)
+    let fault = Fault { kind: FaultKind::Memory, detail: 0xbad0, code: 6 };
+    let of = Some(Faulted { fault, names, thread, instruction: u64::MAX });
+    (Report { of, end, lost: 0 }, parts)
 }
 
 /// A text and what is behind it in the registers.
