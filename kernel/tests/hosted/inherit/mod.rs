@@ -25,6 +25,7 @@ mod sections;
 mod servers;
 mod set;
 mod sleepers;
+mod stands;
 mod stories;
 
 use crate::support::board::Board;
