@@ -171,7 +171,10 @@ impl<P: Port> Cpu<P> {
         let priority = thread.priority.get();
         // The idle thread, which is below all others, has no leaf.
         match self.trees.exist() && priority >= 0 {
-            true => self.trees.urgency_of_running(self.number, thread.leaf.get(self)),
+            true => {
+                let leaf = self.trees.runs_in(self, self.number, thread);
+                self.trees.urgency_of_running(self.number, leaf)
+            }
             false => priority,
         }
     }

@@ -106,15 +106,15 @@ impl<P: Port> Cpu<P> {
     /// A thread stands by no longer at this leaf. If it was the last one there, that sleeps, and
     /// its job ends or goes on later. Whether its CPU is to decide anew.
     fn leave_beside(&self, leaf: Option<u32>, ends_job: bool, now: u64) -> bool {
-        let Some(leaf) = leaf.filter(|leaf| self.trees.leaf(*leaf).is_left()) else {
-            return false;
-        };
+        let Some(leaf) = leaf else { return false };
         let (here, at) = (self.number as usize, NodeId(leaf));
         let runs = self.trees.preempts(leaf);
-        self.trees.with(|tree| {
-            tree.block_here(here, at, now, ends_job);
-            tree.stands_by(at, false, now);
-        });
+        if self.trees.leaf(leaf).is_left() {
+            self.trees.with(|tree| {
+                tree.block_here(here, at, now, ends_job);
+                tree.stands_by(at, false, now);
+            });
+        }
         runs
     }
 
