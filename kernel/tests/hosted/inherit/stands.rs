@@ -8,13 +8,13 @@ use crate::support::context::Regs;
 use crate::support::effort::{seeds, steps};
 use crate::support::rng::Rng;
 use crate::support::scene::{
-    ENDPOINT, FREE, LEAF, ROOT, THREAD, call, receive, reply_wait, send, system,
+    ENDPOINT, FREE, LEAF, ROOT, THREAD, begin_job, call, receive, reply_wait, send, system,
 };
 use crate::support::seed::Seed;
 use abi::Info;
 use abi::call::{Call, REPLY, Setting};
 use abi::futex::WAITERS;
-use abi::reservation::{Budget, Inheritance, Server, Share};
+use abi::reservation::{Budget, Curve, Inheritance, Policy, Server, Share, Timing, WHOLE};
 use kernel::object::thread::State;
 use kernel::port::Port;
 use policies::tree::NodeId;
@@ -80,7 +80,11 @@ fn what_left_its_own_leaf_does_not_run_there() {
     board.does(1, system(Call::Reserve, &[THREAD + 1, FREE]));
     println!("running {:?} on {:?}, own {}", board.running(), chosen(&board), own.0);
     runs_where_it_is(&board);
-    assert_eq!(board.running(), Some(2), "the owner goes on in a leaf that is not its own any more");
+    assert_eq!(
+        board.running(),
+        Some(2),
+        "the owner goes on in a leaf that is not its own any more"
+    );
 }
 
 /// The same by its priority, where it has no reservation.
@@ -140,6 +144,9 @@ struct Program<'a> {
     exact: bool,
 }
 
+/// Slots of classes of fixed priorities, service curves and earliest deadlines.
+const CLASSES: u64 = FREE + 20;
+
 impl Program<'_> {
     fn owned(&self, me: u32) -> Option<usize> {
         let own = id(self.board, me);
@@ -193,12 +200,53 @@ impl Program<'_> {
             12 if rng.once_in(2) => board.does(me, system(Call::ThreadSuspend, &[self.thread()])),
             12 => board.does(me, system(Call::ThreadResume, &[self.thread()])),
             13 if rng.once_in(3) => board.does(me, system(Call::Destroy, &[leaf])),
-            13 => board.does(me, make(leaf, self.share())),
-            14 if rng.once_in(2) => board.does(me, set(leaf, Setting::Share, self.share().encode())),
+            13 => board.does(me, self.makes(leaf)),
+            14 if !self.exact && rng.once_in(2) => board.does(me, self.wild(leaf)),
+            14 if rng.once_in(2) => {
+                board.does(me, set(leaf, Setting::Share, self.share().encode()))
+            }
             14 => board.does(me, set(leaf, Setting::Budget, (0, Budget::encode(self.budget())))),
             15 | 16 if !SERVERS.contains(&me) => board.does(me, call(ENDPOINT, MESSAGE)),
             17 if SERVERS.contains(&me) => board.does(me, receive(ENDPOINT)),
             _ => {}
+        }
+    }
+
+    /// A class, and a share there.
+    fn place(&self) -> (u64, Share) {
+        let kind = if self.exact { 0 } else { self.rng.below(4) };
+        let rest = WHOLE / 24;
+        match kind {
+            0 => (ROOT, self.share()),
+            1 => (CLASSES, self.share()),
+            2 => (CLASSES + 1, Share::curve(Curve { slope: rest, bend: TICK, rest })),
+            _ => (CLASSES + 2, Share::Deadline),
+        }
+    }
+
+    fn makes(&self, leaf: u64) -> Regs {
+        let (class, share) = self.place();
+        let (code, words) = share.encode();
+        system(Call::ReservationCreate, &[leaf, class, 0, code]).with_words(words)
+    }
+
+    fn wild(&self, leaf: u64) -> Regs {
+        let rng = &self.rng;
+        let at = if rng.once_in(4) { CLASSES + rng.below(3) } else { leaf };
+        match rng.below(6) {
+            0 => {
+                let (class, share) = self.place();
+                let (code, words) = share.encode();
+                system(Call::ReservationJoin, &[at, class, code]).with_words(words)
+            }
+            1 => {
+                let timing = Timing { deadline: (1 + rng.below(9)) * TICK, period: 6 * TICK };
+                set(leaf, Setting::Timing, (0, Timing::encode(Some(timing))))
+            }
+            2 => begin_job(),
+            3 => system(Call::Serve, &[ENDPOINT, rng.below(2)]),
+            4 => set(at, Setting::Budget, (0, Budget::encode(self.budget()))),
+            _ => set(leaf, Setting::Background, (0, [rng.below(2), rng.below(2), 0, 0])),
         }
     }
 
@@ -222,13 +270,16 @@ impl Program<'_> {
         let mut best = (-1, None);
         for thread in (1..=THREADS).filter(|at| reference(board, *at).queued()) {
             let at = reference(board, thread);
-            let leaves = board.open(|all| [at.leaf.get(all), if at.stands_by() { at.beside.get(all) } else { at.leaf.get(all) }]);
+            let leaves = board.open(|all| {
+                [
+                    at.leaf.get(all),
+                    if at.stands_by() { at.beside.get(all) } else { at.leaf.get(all) },
+                ]
+            });
             for leaf in leaves {
                 let can = has_budget(board, leaf);
                 best = best.max((if can { trees.urgency_of(leaf) } else { -1 }, Some(thread)));
             }
-            let uses = board.open(|all| [trees.leaf_of(all, at), trees.own_leaf_of(all, at)]);
-            assert!(leaves.iter().any(|leaf| uses.contains(leaf)));
         }
         let on = chosen(board).expect("the keeper is ready");
         assert_eq!(trees.urgency_of(on), best.0, "{:?} runs, {best:?} could", board.running());
@@ -241,17 +292,37 @@ impl Program<'_> {
 
 #[test]
 fn random_programs_run_where_they_are() {
-    for seed in seeds(0..300) {
+    random(0..300, true);
+}
+
+#[test]
+fn random_programs_leave_queues_whole() {
+    random(10_000..10_200, false);
+}
+
+fn random(all: core::ops::Range<u64>, exact: bool) {
+    for seed in seeds(all) {
         let (rng, at) = (Rng::new(seed), Seed::of(seed));
         let own = |thread: u32| if thread == KEEPER { 1 } else { 10 + rng.below(50) as u8 };
         let threads: Vec<(u32, u8)> = (1..=THREADS).map(|thread| (1, own(thread))).collect();
         let board = lending(&threads);
-        board.machine.kernel.trees.set_inheritance(rng.pick(&[Inheritance::Charged, Inheritance::Leaves]));
-        let program = Program { board: &board, rng, exact: true };
+        let how = rng.pick(&[Inheritance::Charged, Inheritance::Leaves]);
+        board.machine.kernel.trees.set_inheritance(how);
+        let program = Program { board: &board, rng, exact };
+        let policies = [Policy::FixedPriority, Policy::ServiceCurves, Policy::EarliestDeadline];
+        for (slot, policy) in (CLASSES..).zip(policies) {
+            let (me, share) = (board.running().expect("one"), program.share().encode());
+            let regs = system(Call::ReservationCreate, &[slot, ROOT, policy as u64, share.0]);
+            board.does(me, regs.with_words(share.1));
+        }
         for slot in FREE..FREE + LEAVES {
             let me = board.running().expect("one");
-            board.succeeds(me, make(slot, program.share()));
-            board.succeeds(me, set(slot, Setting::Budget, (0, Budget::encode(program.budget()))));
+            board.does(me, program.makes(slot));
+            let me = board.running().expect("one");
+            board.does(me, set(slot, Setting::Budget, (0, Budget::encode(program.budget()))));
+        }
+        if !exact && program.rng.once_in(2) {
+            board.host.noise_once_in.set(3 + program.rng.below(10));
         }
         for action in 0..steps(400) {
             at.at(action);
