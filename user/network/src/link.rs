@@ -60,7 +60,7 @@ impl<M: Memory> Link<M> {
     /// To be asked before the server waits. False if there is something to look at.
     #[must_use = "a signal comes only if this is true"]
     pub fn may_wait(&mut self) -> bool {
-        self.sender.may_wait() & self.receiver.may_wait()
+        self.sender.may_wait_for_room() & self.receiver.may_wait()
     }
 }
 

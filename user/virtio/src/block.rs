@@ -76,8 +76,7 @@ impl<M: Memory> Disk<M> {
         from: Option<&[u8; BLOCK]>,
         mut into: Option<&mut [u8; BLOCK]>,
     ) -> Result<(), Failure> {
-        let end = Instant::now() + self.patience;
-        let mut asked = None;
+        let (mut asked, mut end) = (None, None);
         loop {
             let mut over = None;
             // A driver that lies is taken for dead until it is started again.
@@ -97,7 +96,7 @@ impl<M: Memory> Disk<M> {
             match over {
                 Some(DONE) if into.is_none() => return Ok(()),
                 Some(_) => return Err(Failure::Refused),
-                None => self.wait(end)?,
+                None => self.wait(&mut end)?,
             }
         }
     }
@@ -130,10 +129,13 @@ impl<M: Memory> Disk<M> {
         }
     }
 
-    /// Waits until there is something to look at, or until an instant, also if there is something
-    /// all the time: the kernel takes a signal that is there, whatever the time.
-    fn wait(&mut self, end: Instant) -> Result<(), Failure> {
-        if Instant::now() >= end {
+    /// Waits until there is something to look at, or until the end, which the first wait sets; also
+    /// if there is something all the time: the kernel takes a signal that is there, whatever the
+    /// time.
+    fn wait(&mut self, end: &mut Option<Instant>) -> Result<(), Failure> {
+        let now = Instant::now();
+        let end = *end.get_or_insert(now + self.patience);
+        if now >= end {
             return Err(Failure::Silent);
         }
         if !(self.sender.may_wait() & self.receiver.may_wait()) {

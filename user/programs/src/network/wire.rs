@@ -43,7 +43,7 @@ impl End {
     }
 
     fn may_wait(&mut self) -> bool {
-        self.sender.may_wait() & self.receiver.may_wait()
+        self.sender.may_wait_for_room() & self.receiver.may_wait()
     }
 }
 

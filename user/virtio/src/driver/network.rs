@@ -149,7 +149,7 @@ where
     }
 
     fn may_wait(&mut self) -> bool {
-        self.link.sender.may_wait() & self.link.receiver.may_wait()
+        self.link.sender.may_wait_for_room() & self.link.receiver.may_wait()
     }
 
     fn interrupted(&mut self) {
