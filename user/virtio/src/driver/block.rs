@@ -188,7 +188,7 @@ impl<R: Registers + Clone, S: Shared, M: Memory> Driver for BlockDriver<R, S, M>
     fn may_wait(&mut self) -> bool {
         let takes = self.free != 0 && self.next.is_some();
         let Link { sender, receiver, .. } = &mut self.link;
-        sender.may_wait() & (!takes || receiver.may_wait())
+        sender.may_wait_for_room() & (!takes || receiver.may_wait())
     }
 
     fn interrupted(&mut self) {
