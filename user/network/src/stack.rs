@@ -55,7 +55,8 @@ struct Open<R> {
     armed: bool,
 }
 
-/// One place for a socket. An open one is in smoltcp's set, which looks at all that it has each time.
+/// One place for a socket. An open one is in smoltcp's set, which looks at all that it has each
+/// time.
 struct Place<'a, R> {
     closed: Option<udp::Socket<'a>>,
     open: Option<Open<R>>,

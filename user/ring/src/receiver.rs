@@ -65,8 +65,8 @@ impl<M: Memory> Receiver<M> {
     }
 
     /// The next filled buffer of the same sender. One that has begun again gets no session before
-    /// [`Receiver::receive`], so that it has no buffers: a device may still read those of the former
-    /// one.
+    /// [`Receiver::receive`], so that it has no buffers: a device may still read those of the
+    /// former one.
     pub fn receive_same(&mut self) -> Result<Option<Held>, Lie> {
         self.session.peek();
         self.take()

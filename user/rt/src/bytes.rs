@@ -83,8 +83,8 @@ impl Words {
     }
 }
 
-/// Where bytes begin: the first word that begins with one of them, how many bytes of the word before
-/// it are not among them, and how many are.
+/// Where bytes begin: the first word that begins with one of them, how many bytes of the word
+/// before it are not among them, and how many are.
 fn head(offset: usize, count: usize) -> (usize, usize, usize) {
     let (first, skip) = (offset.div_ceil(WORD), offset % WORD);
     (first, skip, (first * WORD - offset).min(count))

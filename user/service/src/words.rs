@@ -68,8 +68,8 @@ impl Outgoing {
         Ok(())
     }
 
-    /// Appends bytes, eight in a word, the last one filled up with zeros: the same as their words one
-    /// by one, but faster. Their number is not told.
+    /// Appends bytes, eight in a word, the last one filled up with zeros: the same as their words
+    /// one by one, but faster. Their number is not told.
     pub fn packed(&mut self, bytes: &[u8]) {
         let (whole, rest) = bytes.as_chunks::<WORD>();
         let in_registers = REGISTER_WORDS.saturating_sub(self.length).min(whole.len());

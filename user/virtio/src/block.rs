@@ -101,8 +101,8 @@ impl<M: Memory> Disk<M> {
         }
     }
 
-    /// Sends a request if that is possible now; the index of its buffer. One for the same block that
-    /// was given up comes first: a device need not keep their order.
+    /// Sends a request if that is possible now; the index of its buffer. One for the same block
+    /// that was given up comes first: a device need not keep their order.
     fn ask(&mut self, block: u32, from: Option<&[u8; BLOCK]>) -> Option<usize> {
         if self.away.contains(&Some(block)) {
             return None;

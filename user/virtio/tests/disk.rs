@@ -187,7 +187,8 @@ fn a_silent_device_is_waited_for_whatever_its_client_does() {
     }
 }
 
-/// A write of a client that has ended is what that client wrote, and comes before those of the next.
+/// A write of a client that has ended is what that client wrote, and comes before those of the
+/// next.
 #[test]
 fn a_client_does_not_write_into_what_the_former_one_has_sent() {
     for writes in [1, 3, LAYOUT.buffers()] {

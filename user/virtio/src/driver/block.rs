@@ -129,8 +129,8 @@ impl<R: Registers + Clone, S: Shared, M: Memory> BlockDriver<R, S, M> {
         }
     }
 
-    /// The next request. A client that has begun again has no buffers as long as the device may read
-    /// what the former one has written into them.
+    /// The next request. A client that has begun again has no buffers as long as the device may
+    /// read what the former one has written into them.
     fn receive(&mut self) -> Result<Option<Held>, ring::Lie> {
         match self.queue.requests() {
             0 => self.link.receiver.receive(),
@@ -183,8 +183,8 @@ impl<R: Registers + Clone, S: Shared, M: Memory> Driver for BlockDriver<R, S, M>
         self.link.publish()
     }
 
-    /// Without a buffer for what is read, or a header, no request is taken, so that only a buffer or
-    /// the device helps.
+    /// Without a buffer for what is read, or a header, no request is taken, so that only a buffer
+    /// or the device helps.
     fn may_wait(&mut self) -> bool {
         let takes = self.free != 0 && self.next.is_some();
         let Link { sender, receiver, .. } = &mut self.link;

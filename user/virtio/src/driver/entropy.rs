@@ -73,8 +73,8 @@ impl<R: Registers + Clone, S: Shared> EntropyDriver<R, S> {
         }
     }
 
-    /// Waits for the device until an instant, also if signals come without end: the kernel takes one
-    /// that is there, whatever the time.
+    /// Waits for the device until an instant, also if signals come without end: the kernel takes
+    /// one that is there, whatever the time.
     fn wait(&mut self, end: Instant) -> Result<(), NoEntropy> {
         let signalled = (Instant::now() < end).then(|| ipc::receive(self.bell, Wait::by(end)));
         let Some(Ok(signalled)) = signalled else { return Err(self.reset(NoEntropy::Silent)) };

@@ -1,5 +1,5 @@
-//! Drivers of devices. What a driver does for its clients makes no system calls, so that tests drive
-//! it without a machine; [`run`] makes them.
+//! Drivers of devices. What a driver does for its clients makes no system calls, so that tests
+//! drive it without a machine; [`run`] makes them.
 //!
 //! A driver has memory `queue`, which the device reads and writes, and one with its registers. Its
 //! bell is a notification, of which the interrupt signals the bit [`INTERRUPT`], clients others.
