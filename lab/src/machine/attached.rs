@@ -21,7 +21,9 @@ pub enum Plug {
     Entropy,
     /// It keeps the blocks of this file.
     Disk(SharedFile),
-    /// It is in a network of the emulator's, in which only this host is.
+    /// It is in a network of the emulator's, behind which is all that this host reaches by TCP or
+    /// UDP, its loopback too. What would close it (`restrict=on`) drops each datagram that a system
+    /// sends, also an answer to a forwarded one.
     Network(Vec<Forward>),
 }
 

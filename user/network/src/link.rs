@@ -16,12 +16,17 @@ pub struct Link<M> {
     /// Frames that there was no free buffer for, and times the driver has lied.
     dropped: u64,
     lies: u64,
+    /// The frame that has come, and the one that goes. The driver can change the buffers of the
+    /// rings, so frames are judged and made here.
+    input: [u8; FRAME],
+    output: [u8; FRAME],
 }
 
 impl<M: Memory> Link<M> {
     /// A link.
     pub fn new(sender: Sender<M>, receiver: Receiver<M>) -> Link<M> {
-        Link { sender, receiver, dropped: 0, lies: 0 }
+        let (input, output) = ([0; FRAME], [0; FRAME]);
+        Link { sender, receiver, dropped: 0, lies: 0, input, output }
     }
 
     /// How many frames were dropped since the driver had all buffers.
@@ -55,7 +60,7 @@ impl<M: Memory> Link<M> {
     /// To be asked before the server waits. False if there is something to look at.
     #[must_use = "a signal comes only if this is true"]
     pub fn may_wait(&mut self) -> bool {
-        self.sender.may_wait() & self.receiver.may_wait()
+        self.sender.may_wait_for_room() & self.receiver.may_wait()
     }
 }
 
@@ -77,13 +82,13 @@ impl<M: Memory> Device for Link<M> {
                 return None;
             }
         };
-        let received = Received { receiver: &mut self.receiver, held };
-        Some((received, Sent { sender: &mut self.sender, dropped: &mut self.dropped }))
+        let Link { sender, receiver, dropped, input, output, .. } = self;
+        Some((Received { receiver, held, frame: input }, Sent { sender, dropped, frame: output }))
     }
 
     fn transmit(&mut self, _: Instant) -> Option<Sent<'_, M>> {
-        let sent = Sent { sender: &mut self.sender, dropped: &mut self.dropped };
-        sent.sender.can_send().then_some(sent)
+        let Link { sender, dropped, output, .. } = self;
+        sender.can_send().then_some(Sent { sender, dropped, frame: output })
     }
 
     fn capabilities(&self) -> DeviceCapabilities {
@@ -98,13 +103,12 @@ impl<M: Memory> Device for Link<M> {
 pub struct Received<'a, M> {
     receiver: &'a mut Receiver<M>,
     held: Held,
+    frame: &'a mut [u8; FRAME],
 }
 
 impl<M: Memory> RxToken for Received<'_, M> {
     fn consume<R, F: FnOnce(&[u8]) -> R>(self, f: F) -> R {
-        // The driver can change the buffer, so the frame is judged in a copy.
-        let mut frame = [0; FRAME];
-        let frame = self.receiver.read(&self.held, &mut frame);
+        let frame = self.receiver.read(&self.held, self.frame);
         self.receiver.give_back(self.held, 0);
         f(frame)
     }
@@ -114,13 +118,14 @@ impl<M: Memory> RxToken for Received<'_, M> {
 pub struct Sent<'a, M> {
     sender: &'a mut Sender<M>,
     dropped: &'a mut u64,
+    frame: &'a mut [u8; FRAME],
 }
 
 impl<M: Memory> TxToken for Sent<'_, M> {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, len: usize, f: F) -> R {
-        let mut frame = [0; FRAME];
-        let result = f(&mut frame[..len]);
-        if !self.sender.send(&frame[..len], 0) {
+        let frame = &mut self.frame[..len];
+        let result = f(frame);
+        if !self.sender.send(frame, 0) {
             *self.dropped += 1;
         }
         result

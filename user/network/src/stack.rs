@@ -3,6 +3,7 @@
 use crate::Link;
 use ring::Memory;
 use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet, SocketStorage};
+use smoltcp::socket::Socket;
 use smoltcp::socket::udp::{self, PacketBuffer, PacketMetadata};
 use smoltcp::time::Instant;
 use smoltcp::wire::{EthernetAddress, IpAddress, IpCidr, IpEndpoint, Ipv4Address};
@@ -47,15 +48,17 @@ impl Slots<'_> {
 
 /// A socket of a client.
 struct Open<R> {
+    handle: SocketHandle,
     who: u64,
     ready: R,
     /// The client waits to be told.
     armed: bool,
 }
 
-/// One place for a socket. Closed ones stay in smoltcp's set.
-struct Place<R> {
-    handle: SocketHandle,
+/// One place for a socket. An open one is in smoltcp's set, which looks at all that it has each
+/// time.
+struct Place<'a, R> {
+    closed: Option<udp::Socket<'a>>,
     open: Option<Open<R>>,
 }
 
@@ -64,7 +67,7 @@ pub struct Stack<'a, M, R> {
     link: Link<M>,
     interface: Interface,
     sockets: SocketSet<'a>,
-    places: [Place<R>; SOCKETS],
+    places: [Place<'a, R>; SOCKETS],
 }
 
 impl<'a, M: Memory, R> Stack<'a, M, R> {
@@ -82,10 +85,10 @@ impl<'a, M: Memory, R> Stack<'a, M, R> {
         interface.update_ip_addrs(|all| {
             let _ = all.push(IpCidr::new(IpAddress::Ipv4(address), 24));
         });
-        let mut sockets = SocketSet::new(&mut slots.0[..]);
+        let sockets = SocketSet::new(&mut slots.0[..]);
         let places = buffers.0.each_mut().map(|[input, output]| {
             let socket = udp::Socket::new(input.packets(), output.packets());
-            Place { handle: sockets.add(socket), open: None }
+            Place { closed: Some(socket), open: None }
         });
         Stack { link, interface, sockets, places }
     }
@@ -110,7 +113,7 @@ impl<'a, M: Memory, R> Stack<'a, M, R> {
         self.interface.poll_egress(now, &mut self.link, &mut self.sockets);
         for place in &mut self.places {
             let Some(open) = &mut place.open else { continue };
-            if open.armed && self.sockets.get::<udp::Socket>(place.handle).can_recv() {
+            if open.armed && self.sockets.get::<udp::Socket>(open.handle).can_recv() {
                 open.armed = false;
                 tell(&open.ready);
             }
@@ -127,18 +130,22 @@ impl<'a, M: Memory, R> Stack<'a, M, R> {
     /// started again.
     pub fn open(&mut self, who: u64, port: u16, ready: R) -> Result<u8, Refusal> {
         let has = |place: &Place<R>| {
-            let socket: &udp::Socket = self.sockets.get(place.handle);
-            place.open.is_some() && socket.endpoint().port == port
+            let port_of = |open: &Open<R>| {
+                let socket: &udp::Socket = self.sockets.get(open.handle);
+                socket.endpoint().port
+            };
+            place.open.as_ref().map(port_of) == Some(port)
         };
         if let Some(at) = self.places.iter().position(has) {
             self.close(who, at as u8).map_err(|_| Refusal::PortTaken)?;
         }
-        let free = self.places.iter().position(|place| place.open.is_none());
-        let at = free.ok_or(Refusal::NoSocket)?;
+        let free = |place: &Place<R>| place.closed.is_some();
+        let at = self.places.iter().position(free).ok_or(Refusal::NoSocket)?;
         let place = &mut self.places[at];
-        let socket: &mut udp::Socket = self.sockets.get_mut(place.handle);
+        let socket = place.closed.as_mut().ok_or(Refusal::NoSocket)?;
         socket.bind(port).map_err(|_| Refusal::PortTaken)?;
-        place.open = Some(Open { who, ready, armed: true });
+        let handle = place.closed.take().map(|socket| self.sockets.add(socket));
+        place.open = handle.map(|handle| Open { handle, who, ready, armed: true });
         Ok(at as u8)
     }
 
@@ -165,8 +172,12 @@ impl<'a, M: Memory, R> Stack<'a, M, R> {
 
     /// Closes a socket.
     pub fn close(&mut self, who: u64, at: u8) -> Result<(), Refusal> {
-        self.of(who, at)?.0.close();
-        self.places[usize::from(at)].open = None;
+        let handle = self.of(who, at)?.1.handle;
+        // There are no others.
+        if let Socket::Udp(mut socket) = self.sockets.remove(handle) {
+            socket.close();
+            self.places[usize::from(at)] = Place { closed: Some(socket), open: None };
+        }
         Ok(())
     }
 
@@ -174,7 +185,7 @@ impl<'a, M: Memory, R> Stack<'a, M, R> {
     fn of(&mut self, who: u64, at: u8) -> Result<(&mut udp::Socket<'a>, &mut Open<R>), Refusal> {
         let place = self.places.get_mut(usize::from(at)).ok_or(Refusal::NotOpen)?;
         match &mut place.open {
-            Some(open) if open.who == who => Ok((self.sockets.get_mut(place.handle), open)),
+            Some(open) if open.who == who => Ok((self.sockets.get_mut(open.handle), open)),
             _ => Err(Refusal::NotOpen),
         }
     }

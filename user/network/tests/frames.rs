@@ -110,7 +110,7 @@ fn with_two(play: impl FnOnce(&mut Net, &mut Net, &mut [End; 2], &Rc<Cell<u32>>)
 }
 
 fn bytes(datagram: &Datagram) -> Vec<u8> {
-    datagram.bytes(&mut [0; MOST]).to_vec()
+    datagram.bytes().to_vec()
 }
 
 proptest! {

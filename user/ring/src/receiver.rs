@@ -61,6 +61,18 @@ impl<M: Memory> Receiver<M> {
             self.held = 0;
             self.sessions = self.sessions.wrapping_add(1);
         }
+        self.take()
+    }
+
+    /// The next filled buffer of the same sender. One that has begun again gets no session before
+    /// [`Receiver::receive`], so that it has no buffers: a device may still read those of the
+    /// former one.
+    pub fn receive_same(&mut self) -> Result<Option<Held>, Lie> {
+        self.session.peek();
+        self.take()
+    }
+
+    fn take(&mut self) -> Result<Option<Held>, Lie> {
         let layout = self.session.layout;
         if self.session.left(layout.buffers() as u32 - self.held.count_ones())? == 0 {
             return Ok(None);
@@ -90,9 +102,9 @@ impl<M: Memory> Receiver<M> {
     }
 
     /// Where a buffer begins, in bytes from the first one of the channel's memory: for a device
-    /// that reads it instead. None if its sender is gone.
+    /// that reads it instead. None if its sender is gone, as of now.
     pub fn place(&self, held: &Held) -> Option<usize> {
-        let there = held.session == self.sessions;
+        let there = held.session == self.sessions && self.session.is_same();
         there.then(|| self.session.layout.buffer(held.descriptor.buffer.into()))
     }
 

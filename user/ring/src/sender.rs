@@ -183,4 +183,13 @@ impl<M: Memory> Sender<M> {
     pub fn may_wait(&mut self) -> bool {
         self.lost == 0 && self.session.may_wait()
     }
+
+    /// The same for a sender that waits for something else as well, and needs only a free buffer:
+    /// as long as it has one, no signal comes for those that come back. A receiver that begins
+    /// signals always.
+    #[must_use = "a signal comes only if this is true"]
+    #[inline]
+    pub fn may_wait_for_room(&mut self) -> bool {
+        self.lost == 0 && (self.can_send() || self.session.may_wait())
+    }
 }

@@ -89,16 +89,29 @@ impl<M: Memory> Session<M> {
     /// Looks at the peer. True if it is a new one: a session begins, and the peer holds nothing.
     #[inline]
     pub fn look(&mut self) -> bool {
-        self.seen = self.memory.load(self.peer);
-        let peer = Published::from(self.seen).generation;
-        if peer == 0 || peer == self.next.partner {
+        if !self.peek() {
             return false;
         }
-        self.next = Published { partner: peer, count: 0, ..self.next };
+        let partner = Published::from(self.seen).generation;
+        self.next = Published { partner, count: 0, ..self.next };
         self.taken = 0;
         self.refused = false;
         self.changed = true;
         true
+    }
+
+    /// Looks at the peer, and stays in the session. True if it is a new one, which is in none.
+    #[inline]
+    pub fn peek(&mut self) -> bool {
+        self.seen = self.memory.load(self.peer);
+        let peer = Published::from(self.seen).generation;
+        peer != 0 && peer != self.next.partner
+    }
+
+    /// Whether the peer has not begun again since the session began, as of now.
+    #[inline]
+    pub fn is_same(&self) -> bool {
+        Published::from(self.memory.load(self.peer)).generation == self.next.partner
     }
 
     /// Whether the peer of the last look is in a session with this end.

@@ -203,3 +203,37 @@ fn only_an_end_that_waits_is_signalled() {
     model.take();
     assert!(model.receiver.may_wait());
 }
+
+/// A sender with a free buffer is not woken for each that comes back, but for the last one, and for
+/// a receiver that has begun again.
+#[test]
+fn a_sender_that_waits_for_room_is_signalled_when_it_has_none() {
+    let mut model = Model::new();
+    for _ in 0..3 {
+        for step in [Step::PublishSender, Step::Take, Step::PublishReceiver, Step::Collect] {
+            model.play(step);
+        }
+    }
+    for sent in 1..=LAYOUT.buffers() {
+        model.send();
+        let _ = model.sender.publish();
+        model.take();
+        assert!(model.sender.may_wait_for_room());
+        if sent < LAYOUT.buffers() {
+            model.play(Step::GiveBack(0));
+            assert!(!model.receiver.publish(), "it has room");
+            model.play(Step::Collect);
+            model.send();
+            let _ = model.sender.publish();
+            model.take();
+        }
+    }
+    assert!(!model.sender.can_send());
+    model.play(Step::GiveBack(0));
+    assert!(model.receiver.publish(), "it waits for room");
+    assert!(!model.sender.may_wait_for_room(), "there is some to look at");
+    model.collect();
+    assert!(model.sender.can_send() && model.sender.may_wait_for_room());
+    let mut next = Receiver::new(model.memory.clone(), LAYOUT);
+    assert!(next.publish(), "a receiver that begins signals");
+}

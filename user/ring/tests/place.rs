@@ -53,6 +53,38 @@ fn a_buffer_of_a_sender_that_is_gone_lies_nowhere() {
     let _ = sender.publish();
     let held = receiver.receive().expect("no lie").expect("it was filled");
     let mut second = Sender::new(memory.clone(), LAYOUT);
-    let _ = (second.returned(), second.publish(), receiver.receive());
+    assert!(receiver.place(&held).is_some(), "nobody has begun yet");
+    let _ = (second.returned(), second.publish());
+    assert_eq!(receiver.place(&held), None, "also before the receiver looks");
+    let _ = receiver.receive();
     assert_eq!(receiver.place(&held), None);
+}
+
+/// What a device still reads of a sender is not in the hands of its successor.
+#[test]
+fn a_sender_that_has_begun_again_has_no_buffers_before_the_receiver_wants_it() {
+    let memory = Plain::new(LAYOUT);
+    let (mut sender, mut receiver) = ends(&memory);
+    assert!(sender.send(b"from the first", 0));
+    let _ = sender.publish();
+    let held = receiver.receive_same().expect("no lie").expect("it was filled");
+    let mut second = Sender::new(memory.clone(), LAYOUT);
+    for _ in 0..4 {
+        let _ = (second.returned(), second.publish());
+        assert!(second.acquire().is_none());
+        assert_eq!(receiver.receive_same(), Ok(None));
+        let _ = receiver.publish();
+        assert!(receiver.may_wait() && !receiver.is_connected());
+    }
+    receiver.give_back(held, 7);
+    for _ in 0..2 {
+        let _ = (second.returned(), second.publish());
+        assert_eq!(receiver.receive(), Ok(None));
+        let _ = receiver.publish();
+    }
+    assert_eq!(second.returned(), Ok(None), "what went back was not its own");
+    assert!(second.send(b"from the second", 0));
+    let _ = second.publish();
+    let held = receiver.receive_same().expect("no lie").expect("it was filled");
+    assert_eq!(receiver.read(&held, &mut [0; 16]), b"from the second");
 }

@@ -3,7 +3,9 @@
 //! A copy is not atomic as a whole, only each of its words is: writers and readers agree by other
 //! means when it is complete. A byte that is not copied is never changed.
 
+use crate::arch::address::word;
 use crate::shared::Words;
+use abi::Rights;
 use core::sync::atomic::Ordering;
 
 /// Bytes in a word.
@@ -18,11 +20,18 @@ impl Words {
     #[track_caller]
     pub fn read(&self, offset: usize, into: &mut [u8]) {
         self.check(offset, into.len());
-        let mut into = into;
-        for (at, skip, count) in parts(offset, into.len()) {
-            let (part, rest) = into.split_at_mut(count);
-            part.copy_from_slice(&self.get(at).to_le_bytes()[skip..skip + count]);
-            into = rest;
+        let (first, skip, head) = head(offset, into.len());
+        let (head, into) = into.split_at_mut(head);
+        let (whole, tail) = into.as_chunks_mut::<WORD>();
+        if !head.is_empty() {
+            self.read_part(first - 1, skip, head);
+        }
+        let begin = self.part(first, whole.len()).address();
+        for (at, bytes) in (begin..).step_by(WORD).zip(&mut *whole) {
+            *bytes = word(at, Rights::READ).load(Ordering::Relaxed).to_le_bytes();
+        }
+        if !tail.is_empty() {
+            self.read_part(first + whole.len(), 0, tail);
         }
     }
 
@@ -35,22 +44,35 @@ impl Words {
     #[track_caller]
     pub fn write(&self, offset: usize, bytes: &[u8]) {
         self.check(offset, bytes.len());
-        let mut bytes = bytes;
-        for (at, skip, count) in parts(offset, bytes.len()) {
-            let (part, rest) = bytes.split_at(count);
-            let (mut value, mut mask) = ([0; WORD], [0; WORD]);
-            value[skip..skip + count].copy_from_slice(part);
-            mask[skip..skip + count].fill(0xff);
-            let (value, mask) = (u64::from_le_bytes(value), u64::from_le_bytes(mask));
-            if count == WORD {
-                self.set(at, value);
-            } else {
-                // Two steps: a loop that compares could be kept from ending by another writer.
-                self.word(at).fetch_and(!mask, Ordering::Relaxed);
-                self.word(at).fetch_or(value, Ordering::Relaxed);
-            }
-            bytes = rest;
+        let (first, skip, head) = head(offset, bytes.len());
+        let (head, bytes) = bytes.split_at(head);
+        let (whole, tail) = bytes.as_chunks::<WORD>();
+        if !head.is_empty() {
+            self.write_part(first - 1, skip, head);
         }
+        let begin = self.part(first, whole.len()).address();
+        for (at, bytes) in (begin..).step_by(WORD).zip(whole) {
+            word(at, Rights::WRITE).store(u64::from_le_bytes(*bytes), Ordering::Relaxed);
+        }
+        if !tail.is_empty() {
+            self.write_part(first + whole.len(), 0, tail);
+        }
+    }
+
+    /// Copies some bytes of a word out.
+    fn read_part(&self, at: usize, skip: usize, into: &mut [u8]) {
+        into.copy_from_slice(&self.get(at).to_le_bytes()[skip..skip + into.len()]);
+    }
+
+    /// Copies some bytes of a word in.
+    fn write_part(&self, at: usize, skip: usize, bytes: &[u8]) {
+        let (mut value, mut mask) = ([0; WORD], [0; WORD]);
+        value[skip..skip + bytes.len()].copy_from_slice(bytes);
+        mask[skip..skip + bytes.len()].fill(0xff);
+        let (value, mask) = (u64::from_le_bytes(value), u64::from_le_bytes(mask));
+        // Two steps: a loop that compares could be kept from ending by another writer.
+        self.word(at).fetch_and(!mask, Ordering::Relaxed);
+        self.word(at).fetch_or(value, Ordering::Relaxed);
     }
 
     #[track_caller]
@@ -61,13 +83,11 @@ impl Words {
     }
 }
 
-/// The words that some bytes lie in: index, bytes before them, how many.
-fn parts(offset: usize, count: usize) -> impl Iterator<Item = (usize, usize, usize)> {
-    let end = offset + count;
-    (offset / WORD..end.div_ceil(WORD)).filter_map(move |at| {
-        let (low, high) = (offset.max(WORD * at), end.min(WORD * (at + 1)));
-        (low < high).then(|| (at, low - WORD * at, high - low))
-    })
+/// Where bytes begin: the first word that begins with one of them, how many bytes of the word
+/// before it are not among them, and how many are.
+fn head(offset: usize, count: usize) -> (usize, usize, usize) {
+    let (first, skip) = (offset.div_ceil(WORD), offset % WORD);
+    (first, skip, (first * WORD - offset).min(count))
 }
 
 #[cfg(test)]

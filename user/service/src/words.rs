@@ -5,6 +5,8 @@ use rt::{Buffer, Error, Info, Message, OwnedSlot, Request, Rights, Slot};
 
 /// The longest `&str` or `&[u8]`, in bytes.
 pub const MAX_BYTES: usize = 480;
+/// Bytes in a word.
+const WORD: usize = 8;
 
 /// A message to which values append their words.
 pub struct Outgoing {
@@ -62,12 +64,28 @@ impl Outgoing {
         }
         self.registers = REGISTER_WORDS;
         self.word(bytes.len() as u64);
-        for part in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..part.len()].copy_from_slice(part);
+        self.packed(bytes);
+        Ok(())
+    }
+
+    /// Appends bytes, eight in a word, the last one filled up with zeros: the same as their words
+    /// one by one, but faster. Their number is not told.
+    pub fn packed(&mut self, bytes: &[u8]) {
+        let (whole, rest) = bytes.as_chunks::<WORD>();
+        let in_registers = REGISTER_WORDS.saturating_sub(self.length).min(whole.len());
+        let (first, whole) = whole.split_at(in_registers);
+        first.iter().for_each(|word| self.word(u64::from_le_bytes(*word)));
+        let end = self.length + whole.len();
+        // As of `word`: what does not fit is left out.
+        if let Some(buffer) = self.buffer.filter(|_| !whole.is_empty() && end <= MAX_WORDS) {
+            buffer.0.write(WORD * self.length, whole.as_flattened());
+            self.length = end;
+        }
+        if !rest.is_empty() {
+            let mut word = [0; WORD];
+            word[..rest.len()].copy_from_slice(rest);
             self.word(u64::from_le_bytes(word));
         }
-        Ok(())
     }
 
     /// Its descriptor under a label.
@@ -164,10 +182,23 @@ impl Incoming {
         let length = usize::try_from(self.word()).ok().filter(|length| *length <= MAX_BYTES)?;
         (self.at + length.div_ceil(8) == self.length).then_some(())?;
         let bytes = room.get_mut(..length)?;
-        for part in bytes.chunks_mut(8) {
+        self.packed(bytes)?;
+        Some(bytes)
+    }
+
+    /// Takes so many bytes, which are eight in a word; none if there are fewer words.
+    pub fn packed(&mut self, bytes: &mut [u8]) -> Option<()> {
+        (self.at + bytes.len().div_ceil(WORD) <= self.length).then_some(())?;
+        let in_registers = WORD * REGISTER_WORDS.saturating_sub(self.at);
+        let (first, rest) = bytes.split_at_mut(in_registers.min(bytes.len()));
+        for part in first.chunks_mut(WORD) {
             part.copy_from_slice(&self.word().to_le_bytes()[..part.len()]);
         }
-        Some(bytes)
+        if !rest.is_empty() {
+            self.buffer?.0.read(WORD * self.at, rest);
+            self.at += rest.len().div_ceil(WORD);
+        }
+        Some(())
     }
 
     /// [`Incoming::bytes`] that are UTF-8.

@@ -7,7 +7,7 @@
 #![forbid(unsafe_code)]
 
 use core::net::Ipv4Addr;
-use service::{Badge, Capability, MAX_BYTES, Wire, service};
+use service::{Badge, Capability, Incoming, MAX_BYTES, Outgoing, Wire, service};
 
 /// The most bytes that a request or an answer carries.
 pub const MOST: usize = MAX_BYTES;
@@ -39,27 +39,39 @@ pub struct Datagram {
     pub from: Address,
     /// How many bytes were sent.
     pub length: u16,
-    words: [u64; MOST / 8],
+    kept: Bytes,
 }
 
 impl Datagram {
     /// A datagram of these bytes, of which the first [`MOST`] are kept.
     pub fn new(from: Address, bytes: &[u8]) -> Datagram {
-        let mut words = [0; MOST / 8];
-        for (word, part) in words.iter_mut().zip(bytes.chunks(8)) {
-            let mut all = [0; 8];
-            all[..part.len()].copy_from_slice(part);
-            *word = u64::from_le_bytes(all);
-        }
-        Datagram { from, length: bytes.len().min(u16::MAX.into()) as u16, words }
+        let mut kept = Bytes([0; MOST]);
+        let most = bytes.len().min(MOST);
+        kept.0[..most].copy_from_slice(&bytes[..most]);
+        Datagram { from, length: bytes.len().min(u16::MAX.into()) as u16, kept }
     }
 
-    /// Copies its bytes, the first [`MOST`] at most.
-    pub fn bytes<'a>(&self, into: &'a mut [u8; MOST]) -> &'a [u8] {
-        for (part, word) in into.chunks_mut(8).zip(self.words) {
-            part.copy_from_slice(&word.to_le_bytes());
-        }
-        &into[..usize::from(self.length).min(MOST)]
+    /// Its bytes, the first [`MOST`] at most.
+    pub fn bytes(&self) -> &[u8] {
+        &self.kept.0[..usize::from(self.length).min(MOST)]
+    }
+}
+
+/// What travels of a datagram, whatever its length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Bytes([u8; MOST]);
+
+impl Wire for Bytes {
+    const WORDS: usize = MOST / 8;
+
+    fn put(self, to: &mut Outgoing) {
+        to.packed(&self.0);
+    }
+
+    fn take(from: &mut Incoming) -> Option<Bytes> {
+        let mut bytes = Bytes([0; MOST]);
+        from.packed(&mut bytes.0)?;
+        Some(bytes)
     }
 }
 

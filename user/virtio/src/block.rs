@@ -5,7 +5,7 @@
 //! [`DONE`] or another mark; that of a read after the block was sent the other way, under the same
 //! mark, or nothing in its place.
 
-use ring::{Layout, Receiver, Returned, Sender, Side};
+use ring::{Layout, Memory, Receiver, Returned, Sender, Side};
 use rt::prelude::*;
 use rt::{Slot, Words, ipc, signal};
 
@@ -30,20 +30,33 @@ pub enum Failure {
 }
 
 /// The client's end of a link.
-pub struct Disk {
-    sender: Sender<Words>,
-    receiver: Receiver<Words>,
+pub struct Disk<M = Words> {
+    sender: Sender<M>,
+    receiver: Receiver<M>,
     driver: Slot,
     ready: Slot,
     patience: Duration,
+    /// The block that each buffer with the driver is about.
+    away: [Option<u32>; LAYOUT.buffers()],
 }
 
 impl Disk {
     /// A disk that is reached by this memory. The driver is signalled by one notification and
     /// signals the other one; it is waited for so long.
     pub fn new(link: Words, driver: Slot, ready: Slot, patience: Duration) -> Disk {
-        let (sender, receiver) = ring::link(link, LAYOUT, Side::First);
-        Disk { sender, receiver, driver, ready, patience }
+        Disk::over(ring::link(link, LAYOUT, Side::First), driver, ready, patience)
+    }
+}
+
+impl<M: Memory> Disk<M> {
+    /// The same with the first side of a link, in any memory.
+    pub fn over(
+        (sender, receiver): (Sender<M>, Receiver<M>),
+        driver: Slot,
+        ready: Slot,
+        patience: Duration,
+    ) -> Disk<M> {
+        Disk { sender, receiver, driver, ready, patience, away: [None; LAYOUT.buffers()] }
     }
 
     /// Reads a block.
@@ -63,12 +76,12 @@ impl Disk {
         from: Option<&[u8; BLOCK]>,
         mut into: Option<&mut [u8; BLOCK]>,
     ) -> Result<(), Failure> {
-        let end = Instant::now() + self.patience;
-        let mut asked = None;
+        let (mut asked, mut end) = (None, None);
         loop {
             let mut over = None;
             // A driver that lies is taken for dead until it is started again.
             while let Ok(Some(Returned { buffer, mark })) = self.sender.returned() {
+                self.away[buffer] = None;
                 if asked == Some(buffer) {
                     (asked, over) = (None, mark);
                 }
@@ -83,18 +96,23 @@ impl Disk {
             match over {
                 Some(DONE) if into.is_none() => return Ok(()),
                 Some(_) => return Err(Failure::Refused),
-                None => self.wait(end)?,
+                None => self.wait(&mut end)?,
             }
         }
     }
 
-    /// Sends a request if that is possible now; the index of its buffer.
+    /// Sends a request if that is possible now; the index of its buffer. One for the same block
+    /// that was given up comes first: a device need not keep their order.
     fn ask(&mut self, block: u32, from: Option<&[u8; BLOCK]>) -> Option<usize> {
+        if self.away.contains(&Some(block)) {
+            return None;
+        }
         let owned = self.sender.acquire()?;
         let buffer = owned.index();
         let bytes = from.map_or(&[][..], |from| &from[..]);
         self.sender.write(&owned, 0, bytes);
         self.sender.fill(owned, bytes.len(), block);
+        self.away[buffer] = Some(block);
         Some(buffer)
     }
 
@@ -111,7 +129,15 @@ impl Disk {
         }
     }
 
-    fn wait(&mut self, end: Instant) -> Result<(), Failure> {
+    /// Waits until there is something to look at, or until the end, which the first wait sets; also
+    /// if there is something all the time: the kernel takes a signal that is there, whatever the
+    /// time.
+    fn wait(&mut self, end: &mut Option<Instant>) -> Result<(), Failure> {
+        let now = Instant::now();
+        let end = *end.get_or_insert(now + self.patience);
+        if now >= end {
+            return Err(Failure::Silent);
+        }
         if !(self.sender.may_wait() & self.receiver.may_wait()) {
             return Ok(());
         }

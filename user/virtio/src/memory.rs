@@ -31,9 +31,9 @@ impl Shared for Words {
 
 /// A part of a memory, and where the device finds it.
 #[derive(Clone, Copy)]
-pub struct Part {
+pub struct Part<S = Words> {
     /// Its words.
-    pub words: Words,
+    pub words: S,
     /// The physical address of the first one.
     pub address: u64,
 }

@@ -34,6 +34,7 @@ mod status {
     pub const DRIVER: u32 = 2;
     pub const DRIVER_OK: u32 = 4;
     pub const FEATURES_OK: u32 = 8;
+    pub const NEEDS_RESET: u32 = 64;
     pub const FAILED: u32 = 128;
 }
 
@@ -49,6 +50,9 @@ pub mod kind {
     /// It has random bytes.
     pub const ENTROPY: u32 = 4;
 }
+
+/// A reason of interrupts: configuration or status have changed.
+const CONFIGURATION: u32 = 2;
 
 /// How often a device is asked whether its reset is over, or for a configuration that stands still.
 const LOOKS: usize = 1000;
@@ -191,11 +195,14 @@ impl<R: Registers> Device<R> {
         self.registers.write(register::QUEUE_NOTIFY, queue);
     }
 
-    /// Acknowledges what it interrupts for: 1 a queue, 2 its configuration.
-    pub fn acknowledge(&self) -> u32 {
+    /// Acknowledges what it interrupts for. True if the device says that it is broken, and does
+    /// nothing until it is reset.
+    #[must_use = "a device may be broken"]
+    pub fn acknowledge(&self) -> bool {
         let reasons = self.registers.read(register::INTERRUPT_STATUS);
         self.registers.write(register::INTERRUPT_ACKNOWLEDGE, reasons);
-        reasons
+        let status = || self.registers.read(register::STATUS);
+        reasons & CONFIGURATION != 0 && status() & status::NEEDS_RESET != 0
     }
 
     /// Tells it that the driver does not use it, until its next reset.

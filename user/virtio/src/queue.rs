@@ -149,7 +149,8 @@ impl<S: Shared, T, const N: usize> Queue<S, T, N> {
     /// Hands a request over: buffers that the device reads come before those that it writes. It
     /// comes back if there is no room for it, or nothing in it.
     pub fn submit(&mut self, buffers: &[Buffer], request: T) -> Result<(), T> {
-        if buffers.is_empty() || buffers.len() > self.room() {
+        let empty = buffers.is_empty() || buffers.iter().any(|buffer| buffer.bytes == 0);
+        if empty || buffers.len() > self.room() {
             return Err(request);
         }
         let first = self.free.0;

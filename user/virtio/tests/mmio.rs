@@ -22,6 +22,8 @@ struct Model {
     generation: Cell<u32>,
     /// Its reset does not end.
     stuck: bool,
+    /// What it interrupts for.
+    reasons: u32,
 }
 
 impl Model {
@@ -38,6 +40,7 @@ impl Model {
             restless: false,
             generation: Cell::new(0),
             stuck: false,
+            reasons: 1,
         }
     }
 
@@ -54,7 +57,7 @@ impl Registers for &Model {
             0x10 => (self.features >> (32 * self.selected.get())) as u32,
             0x34 => self.most,
             0x44 => 0,
-            0x60 => 1,
+            0x60 => self.reasons,
             0xfc => {
                 self.generation.set(self.generation.get() + u32::from(self.restless));
                 self.generation.get()
@@ -97,7 +100,7 @@ fn a_device_begins_in_the_order_that_the_specification_wants() {
     }
     assert_eq!((model.written(0x38), model.written(0x44)), (vec![8], vec![1]));
     device.notify(0);
-    assert_eq!((device.acknowledge(), model.written(0x64)), (1, vec![1]));
+    assert_eq!((device.acknowledge(), model.written(0x64)), (false, vec![1]));
 }
 
 #[test]
@@ -129,4 +132,15 @@ fn a_configuration_is_read_as_a_whole() {
     assert_eq!(read(&Model::new()), Ok(0x1234_5678_9abc_def0));
     let restless = Model { restless: true, ..Model::new() };
     assert_eq!(read(&restless), Err(Unusable::Configuration));
+}
+
+#[test]
+fn a_device_that_needs_a_reset_is_broken() {
+    for (reasons, status, broken) in [(1, 15, false), (2, 15, false), (3, 15 | 64, true)] {
+        let model = Model { reasons, ..Model::new() };
+        let (device, _) = Device::begin(&model, KIND, 0).expect("it is usable");
+        model.status.set(status);
+        assert_eq!(device.acknowledge(), broken, "{reasons}, {status}");
+        assert_eq!(model.written(0x64), [reasons]);
+    }
 }

@@ -221,11 +221,12 @@ fn works(queue: &mut Queue<&Memory, u64, N>, model: &mut Model) {
 }
 
 #[test]
-fn a_request_without_buffers_or_with_too_many_is_refused() {
+fn a_request_without_buffers_or_bytes_or_with_too_many_is_refused() {
     let memory = Memory::new();
     let mut queue: Queue<&Memory, u64, N> = Queue::new(&memory);
     let buffer = Buffer::written(1, 2);
     assert_eq!(queue.submit(&[], 1), Err(1));
+    assert_eq!(queue.submit(&[buffer, Buffer::read(1, 0)], 1), Err(1));
     assert_eq!(queue.submit(&[buffer; N + 1], 2), Err(2));
     assert_eq!(queue.submit(&[buffer; N], 3), Ok(()));
     assert_eq!((queue.room(), queue.submit(&[buffer], 4)), (0, Err(4)));

@@ -18,54 +18,16 @@ pub use frames::driver as network;
 
 use rt::device::Registers;
 use rt::prelude::*;
-use rt::{Received, Slot, signal};
 use virtio::Part;
-use virtio::mmio::Device;
+use virtio::driver::{self, Driver};
 
-/// What the interrupt signals; clients signal other bits.
-const INTERRUPT: u64 = 2;
-
-/// What each driver has of the manifest.
-struct Hardware {
-    registers: Registers,
-    interrupt: Slot,
-    /// What is left of the memory of its queues.
-    queue: Part,
+/// The registers, and the memory for queues.
+fn hardware(env: &Env) -> (Registers, Part) {
+    let memory = Part::of(env, "queue").expect("the manifest gives `physical`");
+    (Registers::new(env.mem(env.arg("device").unwrap_or("device"))), memory)
 }
 
-impl Hardware {
-    fn of(env: &Env) -> Hardware {
-        let queue = Part::of(env, "queue").expect("the manifest gives `physical`");
-        let registers = Registers::new(env.mem(env.arg("device").unwrap_or("device")));
-        Hardware { registers, interrupt: env.cap("interrupt"), queue }
-    }
-
-    /// Resets the device, so that it uses no queue, and agrees with it.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such device: the supervisor may try again.
-    fn reset(&self, kind: u32) -> Device<Registers> {
-        match Device::begin(self.registers, kind, 0) {
-            Ok((device, _)) => device,
-            Err(why) => panic!("the device cannot be used: {why:?}"),
-        }
-    }
-
-    /// Lets the device interrupt again, if it did, before its queues are looked at.
-    fn acknowledge(&self, device: &Device<Registers>, bell: Received) {
-        if bell.badge & INTERRUPT == 0 {
-            return;
-        }
-        device.acknowledge();
-        signal::acknowledge(self.interrupt).expect("the interrupt is the driver's");
-    }
-}
-
-/// Lets a device that was reset use these queues, which are empty: sizes, and where they begin.
-fn start(device: &Device<Registers>, queues: &[(usize, u64)]) {
-    for (number, (size, address)) in (0..).zip(queues) {
-        device.set_queue(number, *size as u32, *address).expect("the device has such a queue");
-    }
-    device.start();
+/// Runs a driver whose client's notification has this name.
+fn start(env: &Env, mut driver: impl Driver, client: &str) -> ! {
+    driver::run(&mut driver, env.cap("bell"), env.cap("interrupt"), env.cap(client))
 }

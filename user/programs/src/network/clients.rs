@@ -2,7 +2,7 @@
 
 use core::net::Ipv4Addr;
 use rt::prelude::*;
-use rt::{Rights, ipc, system};
+use rt::{Rights, Slot, ipc, system};
 use service::{CallError, Capability};
 use sockets::{Address, Datagram, MOST, Refusal, SocketsClient};
 
@@ -16,17 +16,18 @@ const STEP: usize = 37;
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// An open socket: capabilities `sockets` (send, grant), `ready` (receive, signal, copy).
-struct Socket<'e> {
-    env: &'e Env,
+struct Socket {
     server: SocketsClient,
+    ready: Slot,
     number: u8,
 }
 
-impl Socket<'_> {
-    fn open(env: &Env, port: u16) -> Result<Socket<'_>, CallError<Refusal>> {
+impl Socket {
+    fn open(env: &Env, port: u16) -> Result<Socket, CallError<Refusal>> {
         let server = SocketsClient::new(env.cap("sockets")).with_buffer(env.buffer(0));
-        let ready = Capability::grant(env.cap("ready"), Rights::SEND);
-        Ok(Socket { env, server, number: server.open(port, ready)? })
+        let ready = env.cap("ready");
+        let number = server.open(port, Capability::grant(ready, Rights::SEND))?;
+        Ok(Socket { server, ready, number })
     }
 
     fn send(&self, to: Address, bytes: &[u8]) -> Result<(), CallError<Refusal>> {
@@ -40,7 +41,7 @@ impl Socket<'_> {
                 Err(CallError::Server(Refusal::Nothing)) => {}
                 received => return received.map(Some),
             }
-            match ipc::receive(self.env.cap("ready"), wait) {
+            match ipc::receive(self.ready, wait) {
                 Err(Error::Timeout) => return Ok(None),
                 signalled => signalled.map_err(CallError::Ipc)?,
             };
@@ -55,7 +56,7 @@ pub fn echo(env: &Env) {
         loop {
             let Some(datagram) = socket.receive(Wait::NEVER)? else { continue };
             // One that cannot go back now is lost, as any datagram may be.
-            let _ = socket.send(datagram.from, datagram.bytes(&mut [0; MOST]));
+            let _ = socket.send(datagram.from, datagram.bytes());
         }
     })();
     panic!("the server answers no more: {ended:?}");
@@ -88,7 +89,7 @@ fn ping_all(env: &Env, to: Address, sent: u64) -> Result<(u64, u64), CallError<R
         socket.send(to, payload)?;
         // What comes later than that counts as lost, and is not taken for a later one.
         while let Some(datagram) = socket.receive(Wait::by(start + PATIENCE))? {
-            if datagram.bytes(&mut [0; MOST]) == payload {
+            if datagram.bytes() == payload {
                 back += 1;
                 nanos += start.elapsed().as_nanos() as u64;
                 break;

@@ -28,11 +28,10 @@ impl End {
     }
 
     /// Carries frames to the other end. What finds no free buffer there is lost, as on a wire.
-    fn carry(&mut self, to: &mut End) {
+    fn carry(&mut self, to: &mut End, frame: &mut [u8; FRAME]) {
         for _ in 0..LAYOUT.buffers() {
             let Ok(Some(held)) = self.receiver.receive() else { return };
-            let mut frame = [0; FRAME];
-            to.sender.send(self.receiver.read(&held, &mut frame), 0);
+            to.sender.send(self.receiver.read(&held, frame), 0);
             self.receiver.give_back(held, 0);
         }
     }
@@ -44,7 +43,7 @@ impl End {
     }
 
     fn may_wait(&mut self) -> bool {
-        self.sender.may_wait() & self.receiver.may_wait()
+        self.sender.may_wait_for_room() & self.receiver.may_wait()
     }
 }
 
@@ -52,15 +51,16 @@ impl End {
 /// memories `left`, `right`.
 pub fn wire(env: &Env) {
     let (mut left, mut right) = (End::new(env, "left"), End::new(env, "right"));
+    let (frames, mut frame) = (env.cap("frames"), [0; FRAME]);
     loop {
         left.collect();
         right.collect();
-        left.carry(&mut right);
-        right.carry(&mut left);
+        left.carry(&mut right, &mut frame);
+        right.carry(&mut left, &mut frame);
         left.publish();
         right.publish();
         if left.may_wait() & right.may_wait() {
-            ipc::receive(env.cap("frames"), Wait::NEVER).expect("the notification is there");
+            ipc::receive(frames, Wait::NEVER).expect("the notification is there");
         }
     }
 }
