@@ -16,6 +16,7 @@ mod curves;
 mod deadlines;
 mod fairness;
 mod faults;
+mod freed;
 mod hierarchies;
 mod inside;
 mod late;
