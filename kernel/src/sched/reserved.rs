@@ -109,10 +109,10 @@ impl<P: Port> Cpu<P> {
         let Some(leaf) = leaf.filter(|leaf| self.trees.leaf(*leaf).is_left()) else {
             return false;
         };
-        let (here, at) = (self.number as usize, NodeId(leaf));
+        let at = NodeId(leaf);
         let runs = self.trees.preempts(leaf);
         self.trees.with(|tree| {
-            tree.block_here(here, at, now, ends_job);
+            tree.block(at, now, ends_job);
             tree.stands_by(at, false, now);
         });
         runs
@@ -151,8 +151,7 @@ impl<P: Port> Cpu<P> {
         self.note(Event::Remove, thread, self.queue_number(), 0);
         if empty && self.trees.leaf(leaf).standing_by.is_empty() {
             let now = now();
-            let here = self.number as usize;
-            self.trees.with(|tree| tree.block_here(here, NodeId(leaf), now, ends_job));
+            self.trees.with(|tree| tree.block(NodeId(leaf), now, ends_job));
         } else if empty {
             let now = now();
             self.trees.with(|tree| tree.stands_by(NodeId(leaf), true, now));

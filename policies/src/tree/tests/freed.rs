@@ -1,7 +1,7 @@
 //! Bandwidth that is free and was used ahead, as time passes.
 
-use crate::tree::freed::Freed;
 use super::*;
+use crate::tree::freed::Freed;
 use abi::bandwidth::CPU;
 use proptest::prelude::*;
 

@@ -20,6 +20,7 @@ mod freed;
 mod hierarchies;
 mod inside;
 mod late;
+mod ledger;
 mod lent;
 mod lockstep;
 mod mixed;

@@ -97,7 +97,8 @@ impl Model {
             let freed = &mut self.node_mut(from).freed;
             freed.pass(now);
             if part > 0 {
-                (freed.bandwidth, freed.lag) = (freed.bandwidth + old - kept, freed.lag + part * ALL);
+                (freed.bandwidth, freed.lag) =
+                    (freed.bandwidth + old - kept, freed.lag + part * ALL);
             }
         }
         let mut more = i128::from(now);
