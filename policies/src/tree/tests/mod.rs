@@ -19,6 +19,7 @@ mod faults;
 mod freed;
 mod hierarchies;
 mod inside;
+mod inside_cpus;
 mod late;
 mod ledger;
 mod lent;
