@@ -107,11 +107,11 @@ impl<P: Port> Cpu<P> {
     /// its job ends or goes on later. Whether its CPU is to decide anew.
     fn leave_beside(&self, leaf: Option<u32>, ends_job: bool, now: u64) -> bool {
         let Some(leaf) = leaf else { return false };
-        let (here, at) = (self.number as usize, NodeId(leaf));
+        let at = NodeId(leaf);
         let runs = self.trees.preempts(leaf);
         if self.trees.leaf(leaf).is_left() {
             self.trees.with(|tree| {
-                tree.block_here(here, at, now, ends_job);
+                tree.block(at, now, ends_job);
                 tree.stands_by(at, false, now);
             });
         }
@@ -150,11 +150,11 @@ impl<P: Port> Cpu<P> {
         let (leaf, empty) = self.trees.leave(owner, thread);
         self.note(Event::Remove, thread, self.queue_number(), 0);
         if empty {
-            let (here, at, now) = (self.number as usize, NodeId(leaf), now());
+            let (at, now) = (NodeId(leaf), now());
             let stood_by = !self.trees.leaf(leaf).standing_by.is_empty();
             self.trees.with(|tree| match stood_by {
                 true => tree.stands_by(at, true, now),
-                false => tree.block_here(here, at, now, ends_job),
+                false => tree.block(at, now, ends_job),
             });
         }
         runs

@@ -59,7 +59,7 @@ impl Tree<'_> {
         let now = self.stir(at.0, now);
         self.catch_up(at.0, now);
         if self.cpus[cpu].running == at.0 {
-            self.cpus[cpu].running = NIL;
+            self.stop_running(cpu);
         }
         self.leave_node(at.0);
         self.forget_payer(at.0);
@@ -236,6 +236,7 @@ impl Tree<'_> {
         self.exchange((old_parent, old), (parent.0, new))?;
         let now = self.stir(at.0, now);
         self.stir(parent.0, now);
+        self.charge_payers(at.0, now);
         self.catch_up(at.0, now);
         let begins = self.settle(at.0, (old_parent, old), (parent.0, new), now);
         self.leave_node(at.0);

@@ -19,25 +19,30 @@ pub(super) struct Freed {
     /// CPU time that was used ahead of it, in nanoseconds, at `since`.
     lag: u64,
     since: u64,
+    /// What has been made up of the last of these nanoseconds, in parts of a [`CPU`]: less than
+    /// that. So an instant at which the lag is looked at changes nothing later.
+    rest: u64,
 }
 
 impl Freed {
     /// None.
-    pub(super) const NONE: Freed = Freed { bandwidth: 0, lag: 0, since: 0 };
+    pub(super) const NONE: Freed = Freed { bandwidth: 0, lag: 0, since: 0, rest: 0 };
 
     /// What is left of the lag at an instant.
-    fn pass(&mut self, now: u64) {
+    pub(super) fn pass(&mut self, now: u64) {
         let passed = u128::from(now.saturating_sub(self.since)) * u128::from(self.bandwidth);
-        let passed = u64::try_from(passed / u128::from(CPU)).unwrap_or(u64::MAX);
-        self.lag = self.lag.saturating_sub(passed);
+        let parts = passed + u128::from(self.rest);
+        let whole = u64::try_from(parts / u128::from(CPU)).unwrap_or(u64::MAX);
+        self.lag = self.lag.saturating_sub(whole);
         self.since = self.since.max(now);
+        self.rest = (parts % u128::from(CPU)) as u64;
         if self.lag == 0 {
-            self.bandwidth = 0;
+            (self.bandwidth, self.rest) = (0, 0);
         }
     }
 
     /// So much is promised no more, of which so much time was used ahead.
-    fn add(&mut self, bandwidth: u64, lag: u64, now: u64) {
+    pub(super) fn add(&mut self, bandwidth: u64, lag: u64, now: u64) {
         self.pass(now);
         if lag > 0 {
             self.bandwidth = self.bandwidth.saturating_add(bandwidth);
@@ -47,7 +52,7 @@ impl Freed {
 
     /// So much is promised anew, and so much is free yet: from when on it may be used. What was not
     /// used ahead goes first.
-    fn take(&mut self, more: u64, free: u64, now: u64) -> u64 {
+    pub(super) fn take(&mut self, more: u64, free: u64, now: u64) -> u64 {
         self.pass(now);
         let taken = self.bandwidth.saturating_sub(free).min(more);
         if taken == 0 {
@@ -56,7 +61,8 @@ impl Freed {
         let rest = self.bandwidth - taken;
         let lag = part(self.lag, rest, self.bandwidth);
         let wait = part(self.lag - lag, CPU, more);
-        (self.bandwidth, self.lag) = (rest, lag);
+        // What is begun of a nanosecond is rounded up, as the lag of each part is.
+        (self.bandwidth, self.lag, self.rest) = (rest, lag, 0);
         now.saturating_add(wait)
     }
 }

@@ -253,7 +253,7 @@ impl Tree<'_> {
     }
 
     /// Whether a node is another one, or is in it.
-    fn is_in(&self, mut at: u32, class: u32) -> bool {
+    pub(super) fn is_in(&self, mut at: u32, class: u32) -> bool {
         while at != class && at != NIL {
             at = self.nodes.get(at as usize).map_or(NIL, |node| node.parent);
         }

@@ -19,14 +19,12 @@ impl Tree<'_> {
         }
     }
 
-    /// [`Tree::block`], on this CPU: if it runs the leaf, the kernel works for that until the next
-    /// decision ends.
-    pub fn block_here(&mut self, cpu: usize, leaf: NodeId, now: u64, ends_job: bool) {
-        let ran = self.cpus.get(cpu).is_some_and(|state| state.running == leaf.0);
-        self.block(leaf, now, ends_job);
-        if ran && self.is_leaf(leaf) {
-            self.cpus[cpu].payer = leaf.0;
-        }
+    /// What a CPU runs stops there, which was charged up to now: the kernel works for it until the
+    /// next decision ends.
+    #[inline(always)]
+    pub(super) fn stop_running(&mut self, cpu: usize) {
+        let state = &mut self.cpus[cpu];
+        state.payer = core::mem::replace(&mut state.running, NIL);
     }
 
     /// Whether the kernel works for another one than what a CPU runs.
@@ -65,6 +63,16 @@ impl Tree<'_> {
             at = node.parent;
         }
         time
+    }
+
+    /// A node is about to be moved: for what was worked for something in it so far the classes owe
+    /// that it is in now.
+    pub(super) fn charge_payers(&mut self, at: u32, now: u64) {
+        for cpu in 0..self.cpus.len() {
+            if self.is_in(self.cpus[cpu].payer, at) {
+                self.account_to(cpu, now);
+            }
+        }
     }
 
     /// A node goes: the kernel does not work for it any more.

@@ -99,8 +99,8 @@ impl Tree<'_> {
     }
 
     /// No thread of this leaf is ready any more. Its job ends, or is to go on later. The CPU runs
-    /// it no longer, and is not charged to it until it is picked again. Nothing happens if this is
-    /// no leaf.
+    /// it no longer; until the next decision there ends, the kernel works for it. Nothing happens
+    /// if this is no leaf.
     pub fn block(&mut self, leaf: NodeId, now: u64, ends_job: bool) {
         if let Some(plain) = self.plain(leaf.0) {
             return self.block_plain(leaf.0, plain, now);
@@ -111,7 +111,7 @@ impl Tree<'_> {
         let cpu = self.cpu_of(leaf.0);
         let now = self.account_to(cpu, now);
         if self.cpus[cpu].running == leaf.0 {
-            self.cpus[cpu].running = NIL;
+            self.stop_running(cpu);
         } else {
             self.stir(leaf.0, now);
         }

@@ -150,12 +150,8 @@ impl Tree<'_> {
         let (root, top) = self.top(at);
         let Some(cpu) = self.taker(top).filter(|_| self.is_shared_class(root)) else { return };
         self.cpus[cpu].asked = Asked::Yes;
-        let mut inner = self.cpus[cpu].running;
-        while inner != at && inner != NIL {
-            inner = self.nodes.get(inner as usize).map_or(NIL, |node| node.parent);
-        }
-        if inner == at {
-            self.cpus[cpu].running = NIL;
+        if self.is_in(self.cpus[cpu].running, at) {
+            self.stop_running(cpu);
         }
         if top == at {
             self.leave_child(cpu);

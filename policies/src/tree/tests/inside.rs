@@ -8,22 +8,134 @@ use proptest::prelude::*;
 /// own.
 struct Siblings<'a, 'b> {
     tree: &'a mut Tree<'b>,
-    dice: Dice,
     victim: NodeId,
-    own: NodeId,
-    /// What is in the thief's class.
-    inside: Vec<NodeId>,
+    thief: Thief,
     /// The service of the thief's class at each instant at which that was looked at.
     had: Vec<(u64, u64)>,
 }
 
-const LIMIT: u64 = 2 * MS;
-const PERIOD: u64 = 10 * MS;
+/// Who holds a class and does whatever can be done inside that.
+pub(super) struct Thief {
+    pub(super) dice: Dice,
+    pub(super) own: NodeId,
+    /// Another class that it holds, to and from which it moves what is in the first.
+    pub(super) other: Option<NodeId>,
+    /// What is in its classes.
+    pub(super) inside: Vec<NodeId>,
+}
+
+/// The budget of its class, and the period of that.
+pub(super) const LIMIT: u64 = 2 * MS;
+pub(super) const PERIOD: u64 = 10 * MS;
 const DEPTH: usize = 4;
 /// Classes that may be inside others.
-const INNER: [Policy; 3] = [Policy::FixedPriority, Policy::EarliestDeadline, Policy::ServiceCurves];
+pub(super) const INNER: [Policy; 3] =
+    [Policy::FixedPriority, Policy::EarliestDeadline, Policy::ServiceCurves];
 /// So few nodes that all of them may wait for budget at once.
 const FEW: usize = 8;
+
+impl Thief {
+    /// In its class there are others with little budget for a long time, and in these
+    /// leaves with more; beside them a leaf.
+    pub(super) fn begin(&mut self, tree: &mut Tree<'_>) {
+        let share = self.dice.share(tree.policy(self.own));
+        self.inside.extend(tree.create(self.own, None, share));
+        for _ in 0..2 {
+            let policy = self.dice.one_of(&INNER);
+            let share = self.dice.share(tree.policy(self.own));
+            let Ok(inner) = tree.create(self.own, Some(policy), share) else { continue };
+            let (server, budget) = (self.dice.one_of(&Server::ALL), MS / 2 + self.dice.below(MS));
+            let budget = Budget::new(server, budget, 1_000 * MS);
+            let _ = tree.set_budget(inner, Some(budget), 0);
+            self.inside.push(inner);
+            for _ in 0..2 {
+                let share = self.dice.share(Some(policy));
+                let Ok(leaf) = tree.create(inner, None, share) else { continue };
+                let budget = self.dice.budget();
+                let _ = tree.set_budget(leaf, budget, 0);
+                tree.wake(leaf, 0);
+                self.inside.push(leaf);
+            }
+        }
+    }
+
+    fn any(&mut self, tree: &Tree<'_>) -> Option<NodeId> {
+        self.inside.retain(|at| tree.inspect(*at).is_some());
+        (!self.inside.is_empty()).then(|| self.dice.one_of(&self.inside))
+    }
+
+    fn any_class(&mut self, tree: &Tree<'_>) -> NodeId {
+        let classes = self.inside.iter().filter(|at| tree.policy(**at).is_some());
+        let classes: Vec<NodeId> = classes.copied().chain([self.own]).chain(self.other).collect();
+        self.dice.one_of(&classes)
+    }
+
+    /// Something inside changes.
+    pub(super) fn meddle(&mut self, tree: &mut Tree<'_>, now: u64) {
+        let any = self.any(tree);
+        let kind = self.dice.below(13);
+        let has_room = self.inside.len() < FEW;
+        match (kind, any) {
+            (0..=2, _) if has_room => {
+                let parent = self.any_class(tree);
+                let inner = tree.path(parent).count() <= DEPTH && self.dice.below(2) == 0;
+                let policy = inner.then(|| self.dice.one_of(&INNER));
+                let share = self.dice.share(tree.policy(parent));
+                self.inside.extend(tree.create(parent, policy, share));
+            }
+            (3, Some(at)) => {
+                let to = self.any_class(tree);
+                let share = self.dice.share(tree.policy(to));
+                if tree.path(to).count() <= DEPTH {
+                    let _ = tree.join(at, to, share, now);
+                }
+            }
+            (4, Some(at)) => {
+                // Another one may have its name later.
+                if tree.remove_node(at, now).is_ok() {
+                    self.inside.retain(|other| *other != at);
+                }
+            }
+            (5 | 6, Some(at)) => {
+                let budget = self.dice.budget();
+                // A class that waits for long has inside it what waits shortly.
+                let long = tree.policy(at).is_some();
+                let budget = budget.map(|budget| Budget {
+                    period: if long { budget.period * 300 } else { budget.period },
+                    ..budget
+                });
+                let _ = tree.set_budget(at, budget, now);
+            }
+            (7, Some(at)) => {
+                let share = self.dice.share(None);
+                let _ = tree.set_share(at, share, now);
+            }
+            (8, Some(_)) => {
+                let (at, windows) = (self.any_class(tree), self.dice.windows());
+                let epoch = (now + self.dice.below(2 * MS)).saturating_sub(MS);
+                let frame = Frame::new(&windows, epoch);
+                let _ = frame.and_then(|frame| tree.set_frame(at, frame, now));
+            }
+            (9, Some(at)) => tree.block(at, now, true),
+            // All that wait for no budget: the class can have been idle for long, then.
+            (10, Some(_)) => {
+                for at in self.inside.clone() {
+                    if tree.inspect(at).is_some_and(|state| !state.is_throttled) {
+                        tree.block(at, now, true);
+                    }
+                }
+            }
+            (11, Some(at)) => _ = tree.wake(at, now),
+            // Whatever instant is said.
+            (_, Some(at)) => {
+                let ago = self.dice.one_of(&[MS, 9 * MS, 300 * MS]);
+                let since = now.saturating_sub(self.dice.below(ago));
+                tree.wake_late(at, since, now);
+            }
+            (_, None) => {}
+        }
+    }
+}
 
 impl<'a, 'b> Siblings<'a, 'b> {
     /// By earliest deadlines or by guaranteed curves, the victim is promised 80 %.
@@ -50,111 +162,8 @@ impl<'a, 'b> Siblings<'a, 'b> {
             assert_eq!(tree.set_timing(victim, Some(timing), 0), Ok(()));
             assert_eq!(tree.set_budget(own, Some(Budget::new(server, LIMIT, PERIOD)), 0), Ok(()));
         }
-        Siblings { tree, dice, victim, own, inside: Vec::new(), had: Vec::new() }
-    }
-
-    /// In the thief's class there are others with little budget for a long time, and in these
-    /// leaves with more; beside them a leaf.
-    fn begin(&mut self) {
-        let share = self.dice.share(self.tree.policy(self.own));
-        self.inside.extend(self.tree.create(self.own, None, share));
-        for _ in 0..2 {
-            let policy = self.dice.one_of(&INNER);
-            let share = self.dice.share(self.tree.policy(self.own));
-            let Ok(inner) = self.tree.create(self.own, Some(policy), share) else { continue };
-            let (server, budget) = (self.dice.one_of(&Server::ALL), MS / 2 + self.dice.below(MS));
-            let budget = Budget::new(server, budget, 1_000 * MS);
-            let _ = self.tree.set_budget(inner, Some(budget), 0);
-            self.inside.push(inner);
-            for _ in 0..2 {
-                let share = self.dice.share(Some(policy));
-                let Ok(leaf) = self.tree.create(inner, None, share) else { continue };
-                let budget = self.dice.budget();
-                let _ = self.tree.set_budget(leaf, budget, 0);
-                self.tree.wake(leaf, 0);
-                self.inside.push(leaf);
-            }
-        }
-    }
-
-    fn depth(&self, mut at: NodeId) -> usize {
-        let mut depth = 0;
-        while let Some(parent) = self.tree.inspect(at).and_then(|state| state.parent) {
-            (at, depth) = (parent, depth + 1);
-        }
-        depth
-    }
-
-    fn any(&mut self) -> Option<NodeId> {
-        self.inside.retain(|at| self.tree.inspect(*at).is_some());
-        (!self.inside.is_empty()).then(|| self.dice.one_of(&self.inside))
-    }
-
-    fn any_class(&mut self) -> NodeId {
-        let classes = self.inside.iter().filter(|at| self.tree.policy(**at).is_some());
-        let classes: Vec<NodeId> = classes.copied().chain([self.own]).collect();
-        self.dice.one_of(&classes)
-    }
-
-    /// Something inside changes.
-    fn meddle(&mut self, now: u64) {
-        let any = self.any();
-        let kind = self.dice.below(13);
-        let has_room = self.inside.len() < FEW;
-        match (kind, any) {
-            (0..=2, _) if has_room => {
-                let parent = self.any_class();
-                let inner = self.depth(parent) < DEPTH && self.dice.below(2) == 0;
-                let policy = inner.then(|| self.dice.one_of(&INNER));
-                let share = self.dice.share(self.tree.policy(parent));
-                self.inside.extend(self.tree.create(parent, policy, share));
-            }
-            (3, Some(at)) => {
-                let to = self.any_class();
-                let share = self.dice.share(self.tree.policy(to));
-                if self.depth(to) < DEPTH {
-                    let _ = self.tree.join(at, to, share, now);
-                }
-            }
-            (4, Some(at)) => _ = self.tree.remove_node(at, now),
-            (5 | 6, Some(at)) => {
-                let budget = self.dice.budget();
-                // A class that waits for long has inside it what waits shortly.
-                let long = self.tree.policy(at).is_some();
-                let budget = budget.map(|budget| Budget {
-                    period: if long { budget.period * 300 } else { budget.period },
-                    ..budget
-                });
-                let _ = self.tree.set_budget(at, budget, now);
-            }
-            (7, Some(at)) => {
-                let share = self.dice.share(None);
-                let _ = self.tree.set_share(at, share, now);
-            }
-            (8, Some(_)) => {
-                let (at, windows) = (self.any_class(), self.dice.windows());
-                let epoch = (now + self.dice.below(2 * MS)).saturating_sub(MS);
-                let frame = Frame::new(&windows, epoch);
-                let _ = frame.and_then(|frame| self.tree.set_frame(at, frame, now));
-            }
-            (9, Some(at)) => self.tree.block(at, now, true),
-            // All that wait for no budget: the class can have been idle for long, then.
-            (10, Some(_)) => {
-                for at in self.inside.clone() {
-                    if self.tree.inspect(at).is_some_and(|state| !state.is_throttled) {
-                        self.tree.block(at, now, true);
-                    }
-                }
-            }
-            (11, Some(at)) => _ = self.tree.wake(at, now),
-            // Whatever instant is said.
-            (_, Some(at)) => {
-                let ago = self.dice.one_of(&[MS, 9 * MS, 300 * MS]);
-                let since = now.saturating_sub(self.dice.below(ago));
-                self.tree.wake_late(at, since, now);
-            }
-            (_, None) => {}
-        }
+        let thief = Thief { dice, own, other: None, inside: Vec::new() };
+        Siblings { tree, victim, thief, had: Vec::new() }
     }
 
     /// Plays so many jobs of the victim of this length, each 100 ms. How late the last one of them
@@ -163,8 +172,8 @@ impl<'a, 'b> Siblings<'a, 'b> {
         let mut next = 0;
         self.play_with(jobs, job, |siblings, now| {
             while next <= now {
-                siblings.meddle(now);
-                next += siblings.dice.one_of(&[10 * US, MS, 9 * MS, 150 * MS]);
+                siblings.thief.meddle(siblings.tree, now);
+                next += siblings.thief.dice.one_of(&[10 * US, MS, 9 * MS, 150 * MS]);
             }
         })
     }
@@ -198,7 +207,7 @@ impl<'a, 'b> Siblings<'a, 'b> {
             let end = pick.until.min(now.saturating_add(left)).min(now + MS);
             self.tree.account(0, end);
             now = end;
-            self.had.push((now, self.tree.service(self.own)));
+            self.had.push((now, self.tree.service(self.thief.own)));
         }
         late
     }
@@ -230,7 +239,7 @@ proptest! {
         let mut tree = storage.tree();
         let policy = (Policy::EarliestDeadline, server);
         let mut siblings = Siblings::new(&mut tree, policy, inner, Dice(seed));
-        siblings.begin();
+        siblings.thief.begin(siblings.tree);
         let late = siblings.play(12, 79 * MS);
         prop_assert_eq!(late, 0, "by {} us", late / US);
         if server != Server::ConstantSoft {
@@ -250,7 +259,7 @@ proptest! {
         let mut tree = storage.tree();
         let policy = (Policy::ServiceCurves, Server::Periodic);
         let mut siblings = Siblings::new(&mut tree, policy, inner, Dice(seed));
-        siblings.begin();
+        siblings.thief.begin(siblings.tree);
         let late = siblings.play(12, 79 * MS);
         prop_assert!(late <= 2 * QUANTUM, "by {} us", late / US);
     }
@@ -265,7 +274,7 @@ fn what_could_not_be_chosen_was_not_ready() {
         let mut tree = storage.tree();
         let policy = (Policy::EarliestDeadline, server);
         let mut siblings = Siblings::new(&mut tree, policy, Policy::FixedPriority, Dice(1));
-        let Siblings { tree, own, .. } = &mut siblings;
+        let Siblings { tree, thief: Thief { own, .. }, .. } = &mut siblings;
         let inner = tree.create(*own, Some(Policy::FixedPriority), Share::Priority(1)).unwrap();
         let long = Budget::new(Server::Constant, 150 * US, 100_000 * MS);
         assert_eq!(tree.set_budget(inner, Some(long), 0), Ok(()));
@@ -276,7 +285,7 @@ fn what_could_not_be_chosen_was_not_ready() {
         tree.wake(second, 0);
         let late = siblings.play_with(12, 79 * MS, |siblings, now| {
             if now >= 990 * MS && siblings.tree.inspect(second).unwrap().parent == Some(inner) {
-                let own = siblings.own;
+                let own = siblings.thief.own;
                 assert_eq!(siblings.tree.join(second, own, Share::Priority(3), now), Ok(()));
             }
         });

@@ -6,6 +6,7 @@ use super::*;
 #[derive(Clone, Copy, Default)]
 pub(super) struct ModelFreed {
     bandwidth: i128,
+    /// In nanoseconds by [`ALL`]: nothing is rounded while time passes.
     lag: i128,
     since: u64,
 }
@@ -24,7 +25,7 @@ fn round_up(dividend: i128, divisor: i128) -> i128 {
 
 impl ModelFreed {
     fn pass(&mut self, now: u64) {
-        self.lag -= i128::from(now - self.since) * self.bandwidth / ALL;
+        self.lag -= i128::from(now - self.since) * self.bandwidth;
         self.since = now;
         if self.lag <= 0 {
             (self.lag, self.bandwidth) = (0, 0);
@@ -96,7 +97,8 @@ impl Model {
             let freed = &mut self.node_mut(from).freed;
             freed.pass(now);
             if part > 0 {
-                (freed.bandwidth, freed.lag) = (freed.bandwidth + old - kept, freed.lag + part);
+                (freed.bandwidth, freed.lag) =
+                    (freed.bandwidth + old - kept, freed.lag + part * ALL);
             }
         }
         let mut more = i128::from(now);
@@ -106,9 +108,10 @@ impl Model {
             freed.pass(now);
             let taken = (freed.bandwidth - free).clamp(0, new - kept);
             if taken > 0 {
-                let rest = round_up(freed.lag * (freed.bandwidth - taken), freed.bandwidth);
-                more += round_up((freed.lag - rest) * ALL, new - kept);
-                (freed.bandwidth, freed.lag) = (freed.bandwidth - taken, rest);
+                let lag = round_up(freed.lag, ALL);
+                let rest = round_up(lag * (freed.bandwidth - taken), freed.bandwidth);
+                more += round_up((lag - rest) * ALL, new - kept);
+                (freed.bandwidth, freed.lag) = (freed.bandwidth - taken, rest * ALL);
             }
         }
         let own = if kept > 0 { round_up(lag * ALL, old) } else { 0 };

@@ -112,7 +112,11 @@ proptest! {
                 let leaves = side.leaves.clone();
                 match step {
                     Step::Wake(at) => drop(side.tree.wake(leaves[at], now)),
-                    Step::Block(at, ends) => side.tree.block(leaves[at], now, ends),
+                    Step::Block(at, ends) => {
+                        side.tree.block(leaves[at], now, ends);
+                        // A plain leaf pays for nothing.
+                        (0..CPUS).for_each(|cpu| _ = side.tree.settle_payer(cpu, now));
+                    }
                     Step::Rotate(at) => side.tree.rotate(leaves[at], now),
                     Step::Pick(cpu) => return (Some(side.pick(cpu, now)), Vec::new()),
                     Step::Pass(_) => {}
