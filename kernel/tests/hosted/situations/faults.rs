@@ -155,6 +155,7 @@ fn a_trap_without_a_handler_stops_the_thread_too() {
     assert_eq!((board.running(), board.thread(1).context.at.get().0), (Some(1), 0));
     board.settle();
     board.fault(Fault { kind: FaultKind::Memory, detail: 0, code: 4 });
+    board.settle();
     board.sees(2, Ok(()));
     assert!(board.thread(1).has(flag::SUSPENDED) && board.thread(1).has(flag::ENDED));
     assert_eq!(board.thread(1).context.at.get(), at);
