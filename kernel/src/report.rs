@@ -5,7 +5,7 @@ use crate::fault::Fault;
 use crate::manage::Names;
 
 /// How many parts there are. The last one is never empty.
-const PARTS: u8 = 12;
+const PARTS: u8 = 11;
 /// How many bytes are put together at a time.
 const PIECE: usize = 16;
 
@@ -71,8 +71,7 @@ impl Report {
             (0, _) if self.lost > 0 => Part::number("console: reports lost: 0x", self.lost),
             (1, _) if self.lost > 0 => Part::text("", "\n"),
             (2..10, Some(of)) => of.part(number),
-            (10, _) => Part::text("", self.end),
-            (11, _) => Part::text("", "\n"),
+            (10, _) => Part::text(self.end, "\n"),
             _ => Part::NONE,
         }
     }

@@ -169,6 +169,8 @@ impl<'a> Grown<'a> {
             let limit = Budget::new(Server::Constant, BUDGET, PERIOD);
             self.tree.set_budget(leaf, Some(limit), self.now).expect("it fits");
         }
+        // What stopped pays until then.
+        self.tree.pick(0, self.now);
         // What has run before has its first budget a period later.
         self.pass(PERIOD);
         for leaf in (self.first..self.first + self.leaves as u32).map(NodeId) {

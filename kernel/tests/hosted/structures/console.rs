@@ -153,8 +153,7 @@ fn report(thread: u32, names: [usize; 3], end: &'static str) -> (Report, Vec<Str
         format!(", detail {:#018x}", 0xbad0),
         format!(", code {:#018x}", 6),
         format!(", at {:#018x}", u64::MAX),
-        end.to_string(),
-        "\n".to_string(),
+        format!("{end}\n"),
     ];
     let names = (outer.0, (inner.0 != [0; 2]).then_some(inner.0), own.0);
     let fault = Fault { kind: FaultKind::Memory, detail: 0xbad0, code: 6 };
