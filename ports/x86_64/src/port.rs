@@ -23,11 +23,22 @@ use section::init;
 
 /// Port of the device that ends a run under QEMU.
 const EXIT: u16 = 0xf4;
-/// I/O ports that programs never have: of the interrupt controllers and the interval timer, with
-/// where else chipsets show them, of the device that ends a run, of the console, and of what makes
-/// interrupts of the legacy controllers level-triggered.
-const RESERVED_PORTS: [Range<u64>; 5] =
-    [0x20..0x60, 0xa0..0xc0, EXIT as u64..EXIT as u64 + 4, uart::PORTS, 0x4d0..0x4d2];
+/// I/O ports that programs never have.
+const RESERVED_PORTS: [Range<u64>; 8] = [
+    // The interrupt controllers and the interval timer, also where else chipsets show them, and
+    // what makes interrupts of the legacy controllers level-triggered.
+    0x20..0x60,
+    0xa0..0xc0,
+    0x4d0..0x4d2,
+    // The device that ends a run, and the console.
+    EXIT as u64..EXIT as u64 + 4,
+    uart::PORTS,
+    // By these a device is made to interrupt any CPU with any vector.
+    0xcf8..0xd00,
+    // By these an emulator reads and writes any RAM, and changes registers.
+    0x510..0x51c,
+    0x5658..0x565c,
+];
 /// How many I/O ports there are.
 const PORTS: u64 = 1 << 16;
 

@@ -7,6 +7,7 @@ use crate::random::Random;
 use abi::object::Resource;
 use rt::abi::call::Timeout;
 use rt::memory::{self, Range};
+use rt::ports::Ports;
 use rt::thread::{self, Registers, Spec};
 use rt::{Env, Error, Message, PAGE, Rights, Slot, Slots, Wait};
 use rt::{cap, domain, ipc, signal, system};
@@ -28,7 +29,7 @@ const LATER: u64 = 3_600_000_000_000;
 pub(crate) type Scene = fn(&Env) -> Result<(), Error>;
 
 /// What is played in each round.
-const SCENES: [Scene; 14] = [
+const SCENES: [Scene; 15] = [
     large_memory,
     large_domain,
     deadlines,
@@ -43,9 +44,10 @@ const SCENES: [Scene; 14] = [
     taken_long,
     unfit,
     end_themselves,
+    accesses_ports,
 ];
 
-/// Capabilities `self`, `system`; the argument `rounds`; a quota for all of it.
+/// Capabilities `self`, `system`, `ports`; the argument `rounds`; a quota for all of it.
 pub fn main(env: &Env) {
     let mut random = Random::new(env.number("seed", 1));
     for _ in 0..env.number("rounds", 2) {
@@ -71,6 +73,17 @@ pub(crate) fn clear(env: &Env) {
             let _ = cap::delete(slot);
         }
     }
+}
+
+/// Ports that no device minds.
+fn accesses_ports(env: &Env) -> Result<(), Error> {
+    let ports = Ports::new(env.cap("ports"));
+    ports.write_32(0, u32::MAX)?;
+    ports.read_32(0)?;
+    for offset in 0..4 {
+        ports.read_8(offset)?;
+    }
+    Ok(())
 }
 
 /// 512 pages that are made, mapped, protected, and given back, also where one is in the way.
