@@ -125,6 +125,9 @@ pub enum Record {
     /// Creates a memory object whose frames are a device's registers: owner (or [`NO_OWNER`]),
     /// pages, [`Cache`], physical address.
     Device = 19,
+    /// Creates a memory object without pages, of I/O ports: owner (or [`NO_OWNER`]), their number,
+    /// the first one.
+    Ports = 20,
 }
 
 /// How the processor may keep what is in device memory.
@@ -182,6 +185,7 @@ impl Record {
             17 => Record::Accounts,
             18 => Record::Background,
             19 => Record::Device,
+            20 => Record::Ports,
             _ => return None,
         })
     }
@@ -196,6 +200,7 @@ impl Record {
             Record::Endpoint => 2,
             Record::Notification => 1,
             Record::Device => 4,
+            Record::Ports => 3,
             Record::Interrupt => 5,
             Record::Timer => 3,
             Record::Memory => 5,

@@ -72,6 +72,8 @@ pub fn uses(call: Call) -> &'static [Use] {
         }
         Call::Protect => &const { [needs(0, &[Mapping], CONTROL)] },
         Call::MemoryAddress => &const { [needs(0, &[Memory], Rights::PHYSICAL)] },
+        Call::PortRead => &const { [needs(0, &[Memory], Rights::READ)] },
+        Call::PortWrite => &const { [needs(0, &[Memory], Rights::WRITE)] },
         Call::DomainGrant => {
             &const {
                 let there = Use { wants: Wants::EmptyThere, ..fills(2) };

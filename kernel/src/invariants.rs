@@ -548,6 +548,10 @@ impl<P: Port> Checker<'_, '_, P> {
         let (mut taken, mut promised) = (0, 0);
         for at in live(&kernel.memories) {
             let memory = self.all.open(at);
+            if let Frames::Ports { first, number } = memory.frames.get() {
+                assert!(u32::from(first) + number <= 1 << 16, "ports beyond the last one");
+                assert!(memory.pages.get() == 0 && memory.mappings.is_empty(), "ports with pages");
+            }
             if let Frames::Indexed(index) = memory.frames.get() {
                 let entries = kernel.port.frame(index).iter();
                 let there = entries.filter(|entry| entry.load(Relaxed) != 0).count() as u32;

@@ -89,6 +89,16 @@ pub trait Port: Sized + 'static {
     fn device_frame(&self, _at: u64, _pages: u64, _cache: Cache) -> Option<u64> {
         None
     }
+    /// Whether a program may have these I/O ports: they exist, and the kernel uses none of them.
+    fn has_ports(&self, _first: u64, _number: u64) -> bool {
+        false
+    }
+    /// Reads 1, 2 or 4 bytes from an I/O port of a range that [`Port::has_ports`].
+    fn read_port(&self, _port: u16, _bytes: u8) -> u32 {
+        0
+    }
+    /// Writes the lowest 1, 2 or 4 bytes of a value to an I/O port of such a range.
+    fn write_port(&self, _port: u16, _bytes: u8, _value: u32) {}
     /// The number of IRQs.
     fn irqs(&self) -> u8;
     /// The words of a page frame.

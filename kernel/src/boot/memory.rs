@@ -1,4 +1,4 @@
-//! Memory of the boot archive, device memory, and their mappings.
+//! Memory of the boot archive, device memory, I/O ports, and mappings.
 
 use super::{Builder, Made, made};
 use crate::access::Ref;
@@ -41,6 +41,20 @@ impl<P: Port> Builder<'_, '_, P> {
         let body = self.manager.all.open(memory);
         body.pages.set(pages);
         body.frames.set(Frames::Contiguous(base));
+        memory
+    }
+
+    #[init]
+    pub(super) fn ports(&self, at: usize) -> Ref<Memory<P>> {
+        let memory = self.kernel().memories.take(&self.manager.all, self.owner(at, 1));
+        let (number, first) = (self.field(at, 2), self.field(at, 3));
+        assert!(
+            self.kernel().port.has_ports(first, number),
+            "this machine has no {number} ports for programs from {first:#x} on"
+        );
+        let body = self.manager.all.open(memory);
+        body.pages.set(0);
+        body.frames.set(Frames::Ports { first: first as u16, number: number as u32 });
         memory
     }
 
@@ -101,7 +115,7 @@ impl<P: Port> Builder<'_, '_, P> {
         let memory = self.manager.all.open(memory);
         match memory.frames.get() {
             Frames::Contiguous(base) => (base, memory.pages.get()),
-            Frames::Indexed(_) => panic!("boot memory is contiguous"),
+            Frames::Indexed(_) | Frames::Ports { .. } => panic!("boot memory is contiguous"),
         }
     }
 }

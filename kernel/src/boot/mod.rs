@@ -388,6 +388,7 @@ impl<P: Port> Builder<'_, '_, P> {
             }
             Record::Memory => Made::Memory(self.memory(at)),
             Record::Device => Made::Memory(self.device(at)),
+            Record::Ports => Made::Memory(self.ports(at)),
             Record::Trace => return self.trace(at),
             Record::Root => Made::Reservation(self.root(at)),
             Record::Reservation => Made::Reservation(self.reservation(at)),

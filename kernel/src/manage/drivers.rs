@@ -1,4 +1,4 @@
-//! What drivers ask for while they begin: where memory lies, and interrupts of a CPU.
+//! What drivers alone ask for: where memory lies, I/O ports, and interrupts of a CPU.
 
 use super::capabilities::slot;
 use super::{Done, Manager};
@@ -21,6 +21,15 @@ impl<P: Port> Manager<'_, P> {
         let slot = slot(args[0])?;
         match call {
             Call::MemoryAddress => self.memory_address(own, slot),
+            Call::PortRead => {
+                let (port, bytes) = self.port(own, slot, Rights::READ, args)?;
+                Ok(Done::Values(self.kernel.port.read_port(port, bytes).into(), 0))
+            }
+            Call::PortWrite => {
+                let (port, bytes) = self.port(own, slot, Rights::WRITE, args)?;
+                self.kernel.port.write_port(port, bytes, args[3] as u32);
+                Ok(Done::Nothing)
+            }
             _ => self.route(own, slot, args[1]),
         }
     }
@@ -35,7 +44,28 @@ impl<P: Port> Manager<'_, P> {
                 Ok(Done::Values(base / P::PAGE * P::PAGE, memory.pages.get() * P::PAGE))
             }
             Frames::Indexed(_) => Err(Error::MissingRight),
+            Frames::Ports { .. } => Err(Error::InvalidArgument),
         }
+    }
+
+    /// The I/O port that a call is for, and how many bytes it asks for: all of them are of ports in
+    /// the range.
+    fn port(
+        &self,
+        own: Ref<Domain<P>>,
+        slot: u32,
+        right: Rights,
+        args: &[u64; 6],
+    ) -> Result<(u16, u8), Error> {
+        let cap = self.all.open(own).named::<Memory<P>>(slot, right)?;
+        let Frames::Ports { first, number } = self.all.open(cap.at).frames.get() else {
+            return Err(Error::InvalidArgument);
+        };
+        let (offset, bytes, number) = (args[1], args[2], u64::from(number));
+        if !matches!(bytes, 1 | 2 | 4) || offset >= number || bytes > number - offset {
+            return Err(Error::InvalidArgument);
+        }
+        Ok((first + offset as u16, bytes as u8))
     }
 
     /// Lets an interrupt come to another CPU, which the domain may use, and on which its threads

@@ -86,7 +86,9 @@ impl<P: Port> Manager<'_, P> {
             Call::MemoryCreate => self.create_memory(own, slot?, args[1]),
             Call::Map => self.map(me, own, args),
             Call::Protect => self.protect(me, own, slot?, Rights(args[1] as u8)),
-            Call::MemoryAddress | Call::InterruptRoute => self.call_of_drivers(own, call, args),
+            Call::MemoryAddress | Call::PortRead | Call::PortWrite | Call::InterruptRoute => {
+                self.call_of_drivers(own, call, args)
+            }
             Call::DomainCreate => self.create_domain(me, own, slot?, args),
             Call::DomainGrant => self.grant(own, args),
             Call::ThreadCreate => self.create_thread(own, args),

@@ -22,6 +22,13 @@ pub enum Frames {
     Contiguous(u64),
     /// Listed in the index frame at this address; zero means not there yet.
     Indexed(u64),
+    /// None, as there are no pages: it is I/O ports.
+    Ports {
+        /// The first one.
+        first: u16,
+        /// How many there are; none of them lies beyond the last port.
+        number: u32,
+    },
 }
 
 /// A memory object.

@@ -31,6 +31,26 @@ pub unsafe fn in8(port: u16) -> u8 {
     value
 }
 
+/// Writes 16 bits to an I/O port.
+///
+/// # Safety
+/// As for [`out8`].
+pub unsafe fn out16(port: u16, value: u16) {
+    // SAFETY: passed on to the caller.
+    unsafe { asm!("out dx, ax", in("dx") port, in("ax") value, options(nomem, nostack)) };
+}
+
+/// Reads 16 bits from an I/O port.
+///
+/// # Safety
+/// As for [`out8`].
+pub unsafe fn in16(port: u16) -> u16 {
+    let value;
+    // SAFETY: passed on to the caller.
+    unsafe { asm!("in ax, dx", in("dx") port, out("ax") value, options(nomem, nostack)) };
+    value
+}
+
 /// Writes 32 bits to an I/O port.
 ///
 /// # Safety
@@ -38,6 +58,17 @@ pub unsafe fn in8(port: u16) -> u8 {
 pub unsafe fn out32(port: u16, value: u32) {
     // SAFETY: passed on to the caller.
     unsafe { asm!("out dx, eax", in("dx") port, in("eax") value, options(nomem, nostack)) };
+}
+
+/// Reads 32 bits from an I/O port.
+///
+/// # Safety
+/// As for [`out8`].
+pub unsafe fn in32(port: u16) -> u32 {
+    let value;
+    // SAFETY: passed on to the caller.
+    unsafe { asm!("in eax, dx", in("dx") port, out("eax") value, options(nomem, nostack)) };
+    value
 }
 
 /// Writes a model-specific register.

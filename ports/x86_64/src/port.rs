@@ -4,7 +4,7 @@ use crate::apic;
 use crate::clock::Clock;
 use crate::context::{Context, Kept};
 use crate::fpu::Special;
-use crate::machine::{counter, halt, out32};
+use crate::machine::{counter, halt, in8, in16, in32, out8, out16, out32};
 use crate::paging::{self, PAGE, Space, direct};
 use crate::pvh::StartInfo;
 use crate::{protection, uart};
@@ -12,6 +12,7 @@ use abi::boot::Cache;
 use abi::message::BUFFER_WORDS;
 use core::arch::asm;
 use core::cell::Cell;
+use core::ops::Range;
 use core::sync::atomic::AtomicU32;
 #[cfg(feature = "smp")]
 use kernel::cpu::Cpu;
@@ -22,6 +23,13 @@ use section::init;
 
 /// Port of the device that ends a run under QEMU.
 const EXIT: u16 = 0xf4;
+/// I/O ports that programs never have: of the interrupt controllers and the interval timer, with
+/// where else chipsets show them, of the device that ends a run, of the console, and of what makes
+/// interrupts of the legacy controllers level-triggered.
+const RESERVED_PORTS: [Range<u64>; 5] =
+    [0x20..0x60, 0xa0..0xc0, EXIT as u64..EXIT as u64 + 4, uart::PORTS, 0x4d0..0x4d2];
+/// How many I/O ports there are.
+const PORTS: u64 = 1 << 16;
 
 /// The machine.
 pub struct X86 {
@@ -120,6 +128,40 @@ impl Port for X86 {
         let mut taken = self.info.get()?.ram().chain(apic::RESERVED);
         let is_free = !taken.any(|taken| at < taken.at + taken.bytes && taken.at < end);
         (is_whole && is_free).then(|| paging::device_frame(at, cache))
+    }
+
+    #[init]
+    fn has_ports(&self, first: u64, number: u64) -> bool {
+        let Some(end) = first.checked_add(number).filter(|end| first < *end && *end <= PORTS)
+        else {
+            return false;
+        };
+        !RESERVED_PORTS.iter().any(|taken| first < taken.end && taken.start < end)
+    }
+
+    #[inline(never)]
+    fn read_port(&self, port: u16, bytes: u8) -> u32 {
+        // SAFETY: the kernel uses no such port. What the device behind one does to memory is the
+        // manifest's to answer for, which gives the port to a program, as for device memory.
+        unsafe {
+            match bytes {
+                1 => in8(port).into(),
+                2 => in16(port).into(),
+                _ => in32(port),
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn write_port(&self, port: u16, bytes: u8, value: u32) {
+        // SAFETY: as in `read_port`.
+        unsafe {
+            match bytes {
+                1 => out8(port, value as u8),
+                2 => out16(port, value as u16),
+                _ => out32(port, value),
+            }
+        }
     }
 
     fn irqs(&self) -> u8 {

@@ -18,6 +18,8 @@ use section::init;
 pub const IRQ: u8 = 4;
 
 const BASE: u16 = 0x3f8;
+/// Its I/O ports.
+pub const PORTS: core::ops::Range<u64> = BASE as u64..BASE as u64 + 8;
 const DATA: u16 = BASE;
 const INTERRUPTS: u16 = BASE + 1;
 const FIFO: u16 = BASE + 2;

@@ -6,8 +6,8 @@ use crate::support::context::Regs;
 use crate::support::effort::some;
 use crate::support::host::Host;
 use crate::support::scene::{
-    CONSOLE_SLOT, DOMAIN, ENDPOINT, FREE, INTERRUPT, LEAF, MEMORY, NOTIFICATION, ROOT, SYSTEM_SLOT,
-    THREAD, TIMER, boot, buffer, system,
+    CONSOLE_SLOT, DOMAIN, ENDPOINT, FREE, INTERRUPT, LEAF, MEMORY, NOTIFICATION, PORT, ROOT,
+    SYSTEM_SLOT, THREAD, TIMER, boot, buffer, system,
 };
 use abi::call::{Call, NOTHING, REPLY, Timeout, ipc, partners};
 use abi::{Info, PAGE, USER_TOP};
@@ -62,6 +62,8 @@ fn usual(call: Call) -> [u64; 6] {
         Call::InterruptRoute => &[INTERRUPT, 0],
         Call::MemoryCreate => &[FREE, 1],
         Call::MemoryAddress => &[MEMORY],
+        Call::PortRead => &[PORT, 0, 1],
+        Call::PortWrite => &[PORT, 0, 1, 5],
         Call::Map => &[0, MEMORY, 0x1000_0000, 1, 0, FREE | 1 << 32],
         Call::Protect => &[FREE, 1],
         Call::DomainCreate => &[FREE, 4, 5],

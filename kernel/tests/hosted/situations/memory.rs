@@ -143,7 +143,7 @@ fn two_destroy_one_memory() {
     // It has what it asked for, whoever came last.
     board.sees(1, Ok(()));
     board.fails(1, system(Call::Destroy, &[FREE]), Error::NoCapability);
-    assert_eq!(board.machine.kernel.usage(Resource::Memories).0, 2);
+    assert_eq!(board.machine.kernel.usage(Resource::Memories).0, 3);
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod memory;
 mod messages;
 mod monitors;
 mod names;
+mod ports;
 mod reservations;
 mod rights;
 mod scheduling;

@@ -4,8 +4,8 @@ use crate::support::board::Board;
 use crate::support::context::Regs;
 use crate::support::host::{Event, Host};
 use crate::support::scene::{
-    CONSOLE_SLOT, DOMAIN, ENDPOINT, FREE, INTERRUPT, MEMORY, NOTIFICATION, SYSTEM_SLOT, THREAD,
-    TIMER, boot, buffer, call, receive, send, system, timed,
+    CONSOLE_SLOT, DOMAIN, ENDPOINT, FREE, INTERRUPT, MEMORY, NOTIFICATION, PORT, SYSTEM_SLOT,
+    THREAD, TIMER, boot, buffer, call, receive, send, system, timed,
 };
 use abi::call::{Call, NOTHING, Timeout};
 use abi::{Error, Info, Rights};
@@ -36,6 +36,8 @@ fn calls() -> Vec<(u64, Rights, Regs)> {
         (MEMORY, Rights::WRITE, system(Call::Map, &write)),
         (MEMORY, Rights::EXECUTE, system(Call::Map, &execute)),
         (MEMORY, Rights::PHYSICAL, on(Call::MemoryAddress, &[])),
+        (PORT, Rights::READ, on(Call::PortRead, &[0, 1])),
+        (PORT, Rights::WRITE, on(Call::PortWrite, &[0, 1, 5])),
         (FREE, Rights::CONTROL, on(Call::Protect, &[1])),
         (DOMAIN + 1, Rights::CONTROL, on(Call::DomainGrant, &[MEMORY, FREE, 63])),
         (DOMAIN + 1, Rights::CONTROL, system(Call::ThreadCreate, &[FREE + 2, TRIED, 5, 0, 0])),
@@ -107,7 +109,7 @@ fn each_call_needs_an_object_of_its_kind() {
     for (slot, right, call) in calls() {
         let any = [Rights::COPY, Rights::REVOKE, Rights::DESTROY].contains(&right);
         let board = machine();
-        let other = if slot == MEMORY { TIMER } else { MEMORY };
+        let other = if [MEMORY, PORT].contains(&slot) { TIMER } else { MEMORY };
         if any {
             continue;
         }

@@ -113,6 +113,11 @@ impl Archive {
         self.object(Record::Device, &[NO_OWNER, pages, cache as u64, at])
     }
 
+    /// I/O ports.
+    pub fn ports(&mut self, first: u64, number: u64) -> u64 {
+        self.object(Record::Ports, &[NO_OWNER, number, first])
+    }
+
     /// The root class of the CPU.
     pub fn root(&mut self) -> u64 {
         self.object(Record::Root, &[0, 0])

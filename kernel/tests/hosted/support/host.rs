@@ -26,6 +26,8 @@ pub const BASE: u64 = 0x100_0000;
 pub const SPARE: usize = 16;
 /// Where device memory lies.
 pub const DEVICES: Range<u64> = 0xfe00_0000..0xff00_0000;
+/// I/O ports that programs may have.
+pub const PORTS: Range<u64> = 0xfff0..0x1_0000;
 /// Frequency of the counter.
 pub const HZ: u64 = 1_000_000_000;
 
@@ -69,6 +71,8 @@ pub struct Host {
     armed: Cell<Option<u64>>,
     /// IRQs.
     pub irqs: [Irq; IRQS],
+    /// What each of the [`PORTS`] has.
+    pub ports: [Cell<u8>; (PORTS.end - PORTS.start) as usize],
     /// What was written to the console.
     pub output: RefCell<Vec<u8>>,
     /// Characters in its queue; `None`: it takes what it is given.
@@ -114,6 +118,7 @@ impl Host {
             frame_takes: Cell::new(0),
             armed: Cell::new(None),
             irqs: Default::default(),
+            ports: Default::default(),
             output: RefCell::default(),
             queue: Cell::new(None),
             wants: Cell::new(false),
@@ -127,6 +132,11 @@ impl Host {
         // SAFETY: otherwise the memory is used through its frames alone, which are atomics.
         let arena = unsafe { Arena::new(start, bytes, BASE) };
         (Box::leak(Box::new(host)), arena)
+    }
+
+    fn ports_of(&self, port: u16, bytes: u8) -> &[Cell<u8>] {
+        let first = (u64::from(port) - PORTS.start) as usize;
+        &self.ports[first..first + bytes as usize]
     }
 
     /// Frees the machine's memory.
@@ -240,6 +250,24 @@ impl Port for Host {
     fn device_frame(&self, at: u64, pages: u64, cache: Cache) -> Option<u64> {
         let fits = DEVICES.contains(&at) && pages * PAGE <= DEVICES.end - at;
         fits.then(|| space::device_frame(at, cache))
+    }
+
+    fn has_ports(&self, first: u64, number: u64) -> bool {
+        PORTS.contains(&first) && (1..=PORTS.end - first).contains(&number)
+    }
+
+    fn read_port(&self, port: u16, bytes: u8) -> u32 {
+        let mut value = [0; 4];
+        for (byte, port) in value.iter_mut().zip(self.ports_of(port, bytes)) {
+            *byte = port.get();
+        }
+        u32::from_le_bytes(value)
+    }
+
+    fn write_port(&self, port: u16, bytes: u8, value: u32) {
+        for (byte, port) in value.to_le_bytes().into_iter().zip(self.ports_of(port, bytes)) {
+            port.set(byte);
+        }
     }
 
     fn irqs(&self) -> u8 {

@@ -502,6 +502,11 @@ impl<S: System<Port = Host>> Program<'_, S> {
             }
             6 => call(Call::InterruptAck, &[self.slot_of(Object::Interrupt)]),
             7 if rng.once_in(4) => call(Call::MemoryAddress, &[self.slot_of(Object::Memory)]),
+            7 if rng.once_in(4) => {
+                let access = [Call::PortRead, Call::PortWrite];
+                let args = [self.slot_of(Object::Memory), rng.below(5), rng.below(5), rng.next()];
+                call(rng.pick(&access), &args)
+            }
             7 => call(Call::MemoryCreate, &[empty, rng.below(16)]),
             8..11 => self.map(empty),
             11..13 => {

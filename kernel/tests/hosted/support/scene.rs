@@ -3,7 +3,7 @@
 use super::archive::{Amounts, Archive, amounts};
 use super::board::Board;
 use super::context::Regs;
-use super::host::{DEVICES, Host};
+use super::host::{DEVICES, Host, PORTS};
 use abi::boot::{CONSOLE, Cache, NONE, SYSTEM};
 use abi::call::{Call, NOTHING, Timeout, ipc, partners};
 use abi::object::Resource;
@@ -42,6 +42,8 @@ pub const ROOT: u64 = 120;
 pub const LEAF: u64 = 121;
 /// Slot of four pages of device memory.
 pub const DEVICE: u64 = 122;
+/// Slot of the last eight I/O ports.
+pub const PORT: u64 = 123;
 /// Endpoints that there are.
 pub const ENDPOINTS: u64 = 4;
 
@@ -83,7 +85,7 @@ pub fn boot_with<S: System<Port = Host>>(threads: &[(u32, u8)], quotas: &Amounts
         (Resource::Endpoints, ENDPOINTS),
         (Resource::Notifications, 2),
         (Resource::Interrupts, 1),
-        (Resource::Memories, 2),
+        (Resource::Memories, 3),
         (Resource::Timers, 1),
         (Resource::Reservations, 1),
     ]);
@@ -102,6 +104,7 @@ pub fn boot_with<S: System<Port = Host>>(threads: &[(u32, u8)], quotas: &Amounts
         .map(|domain| archive.domain(&format!("domain{domain}"), 255, SLOTS, quotas))
         .collect();
     let device = archive.device(DEVICES.start, 4, Cache::WriteCombining);
+    let ports = archive.ports(PORTS.end - 8, 8);
     let all = Rights::ALL.or(Rights::PHYSICAL);
     for domain in &domains {
         for (object, slot) in objects.iter().zip(ENDPOINT..) {
@@ -109,6 +112,7 @@ pub fn boot_with<S: System<Port = Host>>(threads: &[(u32, u8)], quotas: &Amounts
             archive.capability(*domain, slot, *object, rights, 0);
         }
         archive.capability(*domain, DEVICE, device, all, 0);
+        archive.capability(*domain, PORT, ports, all, 0);
         for (other, slot) in domains.iter().zip(DOMAIN..) {
             archive.capability(*domain, slot, *other, Rights::ALL, 0);
         }

@@ -3,7 +3,7 @@
 
 use super::archive::{Amounts, Archive, amounts};
 use super::board::Board;
-use super::host::{DEVICES, Host};
+use super::host::{DEVICES, Host, PORTS};
 use abi::boot::{CONSOLE, Cache, NONE, SYSTEM};
 use abi::object::Resource;
 use abi::reservation::{Policy, Share};
@@ -39,6 +39,8 @@ pub const THREAD: u64 = 12;
 pub const DOMAIN: u64 = 16;
 /// Slot of two pages of device memory, except in the supervisor's domain.
 pub const DEVICE: u64 = 18;
+/// Slot of four I/O ports, except in the supervisor's domain.
+pub const PORT: u64 = 19;
 /// The first of three slots of reservations, where there are some: a root, a class, a leaf.
 pub const RESERVATION: u64 = 21;
 /// The first slot that is free.
@@ -103,7 +105,7 @@ fn common() -> Amounts {
         (Resource::Endpoints, ENDPOINTS),
         (Resource::Notifications, 2),
         (Resource::Interrupts, u64::from(DOMAINS)),
-        (Resource::Memories, 2 * u64::from(DOMAINS)),
+        (Resource::Memories, 3 * u64::from(DOMAINS)),
         (Resource::Timers, u64::from(DOMAINS)),
     ])
 }
@@ -226,6 +228,8 @@ fn shared(archive: &mut Archive, domain: u32, own: u64, endpoints: &[u64], notif
         archive.capability(own, MEMORY, memory, rights, 0);
         let device = archive.device(DEVICES.start + number * PAGE, 2, Cache::Uncached);
         archive.capability(own, DEVICE, device, rights.or(Rights::PHYSICAL), 0);
+        let ports = archive.ports(PORTS.end - 4 * number, 4);
+        archive.capability(own, PORT, ports, rights, 0);
     }
 }
 

@@ -158,6 +158,7 @@ impl Decoded {
                 Record::Root => assert!(fields[0] < 64 || fields[0] == u64::from(ALL_CPUS)),
                 Record::Pools => assert!(made.is_empty(), "the pools come first"),
                 Record::Domain | Record::Notification | Record::Memory | Record::Device => {}
+                Record::Ports => {}
             }
             if creates(*record) {
                 made.push(*record);
@@ -252,7 +253,9 @@ impl Decoded {
         ] {
             taken[resource as usize] = self.fields(record).len() as u64;
         }
-        taken[Resource::Memories as usize] += self.fields(Record::Device).len() as u64;
+        for memories in [Record::Device, Record::Ports] {
+            taken[Resource::Memories as usize] += self.fields(memories).len() as u64;
+        }
         for (index, domain) in self.fields(Record::Domain).iter().enumerate() {
             let wanted = system.domains[index].quota;
             let own =

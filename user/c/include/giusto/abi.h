@@ -92,6 +92,16 @@ enum giusto_call {
      */
     GIUSTO_CALL_MEMORY_ADDRESS = 35,
     /**
+     * Reads `a2` bytes (1, 2 or 4) from the I/O port that is `a1` behind the first one of the
+     * memory in slot `a0`: the value (result 0).
+     */
+    GIUSTO_CALL_PORT_READ = 36,
+    /**
+     * Writes the lowest `a2` bytes (1, 2 or 4) of `a3` to the I/O port that is `a1` behind the
+     * first one of the memory in slot `a0`.
+     */
+    GIUSTO_CALL_PORT_WRITE = 37,
+    /**
      * Creates a domain in slot `a0` with `a1` capability slots (at most 64, unless the pool slot is
      * one that a boot domain with a larger table has left) and maximum priority `a2`; its threads
      * may use the CPUs in `a3` (a bit each, all among the creator's own; 0: those); `w0..w3` hold
@@ -308,6 +318,8 @@ enum giusto_call {
     X(GIUSTO_CALL_MAP, Map) \
     X(GIUSTO_CALL_PROTECT, Protect) \
     X(GIUSTO_CALL_MEMORY_ADDRESS, MemoryAddress) \
+    X(GIUSTO_CALL_PORT_READ, PortRead) \
+    X(GIUSTO_CALL_PORT_WRITE, PortWrite) \
     X(GIUSTO_CALL_DOMAIN_CREATE, DomainCreate) \
     X(GIUSTO_CALL_DOMAIN_GRANT, DomainGrant) \
     X(GIUSTO_CALL_THREAD_CREATE, ThreadCreate) \
@@ -1257,6 +1269,8 @@ enum giusto_server {
     X(GIUSTO_CALL_MAP, 2, 0, 1, 0x0, 0) \
     X(GIUSTO_CALL_PROTECT, 0, 0, 0, 0x80, 1) \
     X(GIUSTO_CALL_MEMORY_ADDRESS, 0, 0, 0, 0x40, 64) \
+    X(GIUSTO_CALL_PORT_READ, 0, 0, 0, 0x40, 1) \
+    X(GIUSTO_CALL_PORT_WRITE, 0, 0, 0, 0x40, 2) \
     X(GIUSTO_CALL_DOMAIN_CREATE, 0, 0, 1, 0x0, 0) \
     X(GIUSTO_CALL_DOMAIN_GRANT, 0, 0, 0, 0x2, 1) \
     X(GIUSTO_CALL_DOMAIN_GRANT, 1, 0, 0, 0x0, 8) \

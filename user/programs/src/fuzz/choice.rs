@@ -401,6 +401,9 @@ impl Chooser {
             }
             Call::Protect => [self.of(MAPPING), self.rights(), 0, 0, 0, 0],
             Call::MemoryAddress => [self.of(MEMORY), 0, 0, 0, 0, 0],
+            Call::PortRead | Call::PortWrite => {
+                [self.of(MEMORY), self.small(4), self.small(5), self.small(9), 0, 0]
+            }
             Call::DomainCreate => [self.spare(DOMAIN), self.from(1, 9), self.small(90), 0, 0, 0],
             Call::DomainGrant => {
                 [self.of(DOMAIN), self.of(any), self.small(9), self.small(64), 0, 0]

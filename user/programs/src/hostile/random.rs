@@ -117,6 +117,7 @@ fn shapes(call: u64) -> &'static [Shape] {
         Call::Map => &[Own, MEMORY, Page, Small, Small, Mapping],
         Call::Protect => &[MAPPING, Rights],
         Call::MemoryAddress => &[MEMORY],
+        Call::PortRead | Call::PortWrite => &[MEMORY, Small, Small, Any],
         Call::DomainCreate => &[Free, Small, Priority],
         Call::DomainGrant => &[DOMAIN, Held, Small, Rights],
         Call::ThreadCreate => &[Free, Own, Priority, Page, Handler],
