@@ -287,6 +287,7 @@ fn memories(
                 Medium::Device { at, cache } => {
                     writer.device(memory.pages(), at - memory.offset(), cache)
                 }
+                Medium::Ports { first, number } => writer.ports(first, number),
             },
             host: memory.host,
         });
@@ -355,6 +356,12 @@ impl Writer {
     /// Device memory. Returns where its physical address is.
     fn device(&mut self, pages: u64, at: u64, cache: Cache) -> usize {
         self.record(Record::Device, &[boot::NO_OWNER, pages, cache as u64, at]);
+        (HEADER_WORDS + self.words.len() - 1) * WORD
+    }
+
+    /// I/O ports. Returns where the first one is.
+    fn ports(&mut self, first: u16, number: u32) -> usize {
+        self.record(Record::Ports, &[boot::NO_OWNER, number.into(), first.into()]);
         (HEADER_WORDS + self.words.len() - 1) * WORD
     }
 

@@ -117,7 +117,7 @@ fn has_irq(manifest: &Manifest, irq: u32) -> bool {
 fn taken(values: &Values, manifest: &Manifest, system: &System) -> Option<Problem> {
     let end = FIRST + REGISTERS * u64::from(PLACES);
     let is_there = |memory: &Memory| match memory.medium {
-        memory::Medium::Ram => false,
+        memory::Medium::Ram | memory::Medium::Ports { .. } => false,
         memory::Medium::Device { at, .. } => at < end && FIRST < at + memory.bytes,
     };
     let place = system.memories.iter().position(is_there)?;

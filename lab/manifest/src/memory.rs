@@ -1,4 +1,4 @@
-//! `[[memory]]`: RAM, or what a board has at an address.
+//! `[[memory]]`: RAM, what a board has at an address, or I/O ports.
 
 use std::ops::Range;
 use std::path::Path;
@@ -8,13 +8,15 @@ use abi::boot::Cache;
 
 use crate::files;
 use crate::problem::Problem;
-use crate::schema::{self, Word};
+use crate::schema::{self, Manifest, Word};
 use crate::system::System;
 use crate::units::spell_size;
 use crate::values::Values;
 
 /// The most bytes of a memory.
 const MOST: u64 = 2 << 30;
+/// How many I/O ports there are.
+const PORTS: u64 = 1 << 16;
 /// End of physical addresses.
 const END: u64 = 1 << 52;
 
@@ -23,7 +25,7 @@ const END: u64 = 1 << 52;
 pub struct Memory {
     /// Its name.
     pub name: String,
-    /// Its size in bytes, a multiple of the page.
+    /// Its size in bytes, a multiple of the page; I/O ports have none.
     pub bytes: u64,
     /// Whether the host reads it after the run.
     pub host: bool,
@@ -46,6 +48,13 @@ pub enum Medium {
         /// How the processor may keep what is there.
         cache: Cache,
     },
+    /// I/O ports, which calls reach.
+    Ports {
+        /// The first one.
+        first: u16,
+        /// How many.
+        number: u32,
+    },
 }
 
 impl Memory {
@@ -63,7 +72,7 @@ impl Memory {
     /// Bytes in front of it in its first page, which is mapped as a whole.
     pub(crate) fn offset(&self) -> u64 {
         match self.medium {
-            Medium::Ram => 0,
+            Medium::Ram | Medium::Ports { .. } => 0,
             Medium::Device { at, .. } => at % PAGE,
         }
     }
@@ -81,6 +90,9 @@ impl Memory {
 
 /// Reads one, with the files of this folder that it holds.
 pub fn read(values: &Values, folder: &Path, given: &schema::Memory) -> Result<Memory, Problem> {
+    if let Some(medium) = ports(values, given)? {
+        return Ok(Memory { medium, ..Memory::ram(given.name.get_ref(), 0, false) });
+    }
     let contents = given.files.as_ref().map(|files| files::pack(values, folder, files));
     let contents = contents.transpose()?.unwrap_or_default();
     let needed = given.files.as_ref().map(|_| contents.len() as u64);
@@ -119,6 +131,63 @@ pub fn size(
     Ok(bytes)
 }
 
+/// The I/O ports that one is, if it is some.
+fn ports(values: &Values, given: &schema::Memory) -> Result<Option<Medium>, Problem> {
+    let (first, number) = match (&given.port, &given.ports) {
+        (None, None) => return Ok(None),
+        (Some(first), Some(number)) => (first, number),
+        (Some(first), None) => {
+            let help = "write how many there are, for instance ports = 2";
+            return Err(values.problem(first, "`ports` is missing", help));
+        }
+        (None, Some(number)) => {
+            let help = "write the first one, for instance port = 0x70";
+            return Err(values.problem(number, "`port` is missing", help));
+        }
+    };
+    let others = [
+        ("size", given.size.is_some()),
+        ("at", given.at.is_some()),
+        ("cache", given.cache.is_some()),
+        ("files", given.files.is_some()),
+        ("host", given.host),
+    ];
+    if let Some((key, _)) = others.into_iter().find(|(_, is_given)| *is_given) {
+        let message = format!("I/O ports have no `{key}`");
+        let help = format!("they are no memory that is mapped: leave `{key}` or the ports out");
+        return Err(values.problem(&given.name, message, help));
+    }
+    let first = values.within(first, 0..=PORTS - 1)?;
+    let number = values.within(number, 1..=PORTS - first)?;
+    Ok(Some(Medium::Ports { first: first as u16, number: number as u32 }))
+}
+
+/// What domains want of I/O ports that these do not have: pages, and a place in memory.
+pub fn mapped_ports(values: &Values, manifest: &Manifest) -> Vec<Problem> {
+    let is_ports = |word: &Word| {
+        let mut memories = manifest.memory.iter();
+        memories.any(|it| it.name.get_ref() == word.get_ref() && it.port.is_some())
+    };
+    let mut problems = Vec::new();
+    for domain in manifest.domain.iter().map(|domain| domain.get_ref()) {
+        for map in domain.maps.iter().filter(|map| is_ports(&map.memory)) {
+            let help = "give the domain a capability to it instead: `caps = [{ memory = ... }]`";
+            problems.push(values.problem(&map.memory, "I/O ports cannot be mapped", help));
+        }
+        let caps = domain.caps.iter().map(|cap| cap.get_ref());
+        for cap in caps.filter(|cap| cap.memory.as_ref().is_some_and(is_ports)) {
+            let rights = cap.rights.iter().flat_map(|rights| rights.get_ref());
+            let of_pages = |right: &&Word| ["execute", "physical"].contains(&&right.get_ref()[..]);
+            for right in rights.filter(of_pages) {
+                let message = format!("I/O ports have no right `{}`", right.get_ref());
+                let help = "that is for memory: take `read` and `write`";
+                problems.push(values.problem(right, message, help));
+            }
+        }
+    }
+    problems
+}
+
 fn medium(values: &Values, given: &schema::Memory, bytes: u64) -> Result<Medium, Problem> {
     let Some(at) = &given.at else {
         let help = "add `at` with the physical address of device memory, or leave `cache` out";
@@ -139,24 +208,31 @@ fn medium(values: &Values, given: &schema::Memory, bytes: u64) -> Result<Medium,
     Ok(Medium::Device { at: address, cache: cache.map_or(Cache::default(), |(cache, _)| cache) })
 }
 
-/// The first memory that has addresses of an earlier one: with two attributes for one address a
-/// processor does as it likes.
+/// The first memory that has addresses of an earlier one, or ports: with two attributes for one
+/// address a processor does as it likes, and what two drivers do to one port neither knows.
 pub fn overlapping(values: &Values, given: &[schema::Memory], system: &System) -> Option<Problem> {
-    let ranges: Vec<Option<Range<u64>>> = system.memories.iter().map(range).collect();
+    let ranges: Vec<Option<(bool, Range<u64>)>> = system.memories.iter().map(range).collect();
     given.iter().enumerate().find_map(|(index, memory)| {
-        let own = ranges[index].as_ref()?;
-        let overlaps = |other: &Range<u64>| own.start < other.end && other.start < own.end;
+        let (are_ports, own) = ranges[index].as_ref()?;
+        let overlaps = |(others, other): &(bool, Range<u64>)| {
+            are_ports == others && own.start < other.end && other.start < own.end
+        };
         let other = ranges[..index].iter().position(|it| it.as_ref().is_some_and(overlaps))?;
         let name = &system.memories[other].name;
-        let message = format!("memory `{name}` has some of these addresses already");
+        let what = if *are_ports { "ports" } else { "addresses" };
+        let message = format!("memory `{name}` has some of these {what} already");
         let help = "give both domains the one memory, or move one of the two";
-        Some(values.problem(memory.at.as_ref()?, message, help))
+        Some(values.problem(memory.at.as_ref().or(memory.port.as_ref())?, message, help))
     })
 }
 
-fn range(memory: &Memory) -> Option<Range<u64>> {
+/// Whether it is ports, and where it lies among those or in memory, if it is no RAM.
+fn range(memory: &Memory) -> Option<(bool, Range<u64>)> {
     match memory.medium {
         Medium::Ram => None,
-        Medium::Device { at, .. } => Some(at..at + memory.bytes),
+        Medium::Device { at, .. } => Some((false, at..at + memory.bytes)),
+        Medium::Ports { first, number } => {
+            Some((true, first.into()..u64::from(first) + u64::from(number)))
+        }
     }
 }

@@ -86,6 +86,7 @@ pub fn system(folder: &Path, source: &Source) -> Result<System, Problems> {
     if found.is_empty() {
         reservation::attach(&mut system, &reservations);
         found.extend(interrupt::place(&values, &manifest, &mut system));
+        found.extend(memory::mapped_ports(&values, &manifest));
         found.extend(memory::overlapping(&values, &manifest.memory, &system));
         found.extend(reservation::wrong_kernel(&values, &manifest, &system));
         found.extend(reservation::idle_priority(&values, &manifest, &system));
@@ -253,7 +254,7 @@ fn timeslice(values: &Values, given: &schema::General, tick: u64) -> Result<u64,
 fn trace(values: &Values, given: &schema::Trace, system: &System) -> Result<Trace, Problem> {
     let memory = values.find("memory", &given.memory)?;
     if !system.memories[memory].is_ram() {
-        let help = "name a memory without `at`";
+        let help = "name a memory without `at` and `port`";
         return Err(values.problem(&given.memory, "a trace is kept in RAM alone", help));
     }
     if system.memories[memory].bytes < 2 * abi::PAGE {

@@ -124,6 +124,8 @@ pub struct Memory {
     pub files: Option<Spanned<Value>>,
     pub at: Option<Number>,
     pub cache: Option<Word>,
+    pub port: Option<Number>,
+    pub ports: Option<Number>,
 }
 
 /// `[[device]]`: what a program controls something by.

@@ -153,6 +153,10 @@ impl System {
                     let size = spell_size(memory.pages() * PAGE);
                     format!("{size} at {at:#x}, {}", cache.name())
                 }
+                Medium::Ports { first, number: 1 } => format!("I/O port {first:#x}"),
+                Medium::Ports { first, number } => {
+                    format!("{number} I/O ports from {first:#x} on")
+                }
             };
             table.add_row([memory.name.clone(), size, mappers]);
         }

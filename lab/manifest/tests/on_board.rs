@@ -1,4 +1,4 @@
-//! What a board has: device memory, memory for devices, interrupts of a CPU.
+//! What a board has: device memory, memory for devices, I/O ports, interrupts of a CPU.
 
 #[path = "support/mod.rs"]
 mod support;
@@ -14,10 +14,13 @@ const SYSTEM: &str = "[system]\nname = \"board\"\ncpus = 2\n\
      [[memory]]\nname = \"picture\"\nsize = \"12K\"\nat = 0xfd000000\n\
      cache = \"write-combining\"\n\
      [[memory]]\nname = \"registers\"\nsize = \"4K\"\nat = 0xfeb00000\n\
+     [[memory]]\nname = \"clock\"\nport = 0x70\nports = 2\n\
+     [[memory]]\nname = \"speaker\"\nport = 0x61\nports = 1\n\
      [[domain]]\nname = \"driver\"\nprogram = \"greeter\"\npriority = 1\n\
      maps = [{ memory = \"registers\", rights = \"rw\" }]\n\
      caps = [{ name = \"queue\", memory = \"queue\" },\
-     { name = \"known\", memory = \"queue\", rights = [\"read\", \"physical\"] }]\n";
+     { name = \"known\", memory = \"queue\", rights = [\"read\", \"physical\"] },\
+     { name = \"clock\", memory = \"clock\" }]\n";
 
 fn system() -> System {
     parse("board.toml", SYSTEM).unwrap_or_else(|problems| panic!("{problems}"))
@@ -34,7 +37,22 @@ fn device_memory_goes_into_the_archive_as_it_is() {
     assert!(has(&[Record::Device.head(), NO_OWNER, 1, Cache::Uncached as u64, 0xfeb0_0000]));
     // The words in which their addresses are.
     let places = archive.memories.iter().map(|memory| words[memory.address_offset / 8]);
-    assert_eq!(places.collect::<Vec<_>>(), [0, 0xfd00_0000, 0xfeb0_0000]);
+    assert_eq!(places.collect::<Vec<_>>(), [0, 0xfd00_0000, 0xfeb0_0000, 0x70, 0x61]);
+}
+
+#[test]
+fn ports_have_a_record_and_no_page() {
+    let system = system();
+    let archive = pack(&system, &support::program, 0).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let words: Vec<u64> =
+        archive.bytes.as_chunks().0.iter().copied().map(u64::from_le_bytes).collect();
+    let clock = [Record::Ports.head(), NO_OWNER, 2, 0x70];
+    assert!(words.windows(clock.len()).any(|some| some == clock));
+    assert_eq!(system.memories[3].medium, Medium::Ports { first: 0x70, number: 2 });
+    assert!(system.memories[3].bytes == 0 && !system.memories[3].is_ram());
+    let summary = system.summary();
+    assert!(summary.contains("2 I/O ports from 0x70 on"), "{summary}");
+    assert!(summary.contains("I/O port 0x61"), "{summary}");
 }
 
 #[test]
@@ -53,7 +71,7 @@ fn device_memory_takes_no_ram() {
 fn where_memory_lies_is_told_to_who_asks_for_it() {
     let system = system();
     let rights: Vec<Rights> = system.domains[0].caps.iter().map(|cap| cap.rights).collect();
-    assert_eq!(rights, [Rights::ALL, Rights::READ.or(Rights::PHYSICAL)]);
+    assert_eq!(rights, [Rights::ALL, Rights::READ.or(Rights::PHYSICAL), Rights::ALL]);
 }
 
 #[test]

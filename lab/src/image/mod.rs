@@ -25,7 +25,7 @@ pub use place::profiles;
 use crate::failure::usage;
 use crate::machine::{Emulator, Machine};
 use anyhow::{Context, Result};
-use manifest::{Origin, System, TREE};
+use manifest::{Medium, Origin, System, TREE};
 use place::Place;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -92,8 +92,13 @@ pub fn check_devices(machine: &dyn Machine, system: &System) -> Result<()> {
     }
     let on_board = system.memories.iter().find(|memory| !memory.is_ram());
     if let (Some(memory), None) = (on_board, machine.emulator()) {
-        let (name, memory, machine) = (&system.name, &memory.name, machine.name());
-        let message = format!("{name} has device memory `{memory}`, machine {machine} has none");
+        let (on_board, memory) = (memory.medium, &memory.name);
+        let (name, machine) = (&system.name, machine.name());
+        let has = match on_board {
+            Medium::Ports { .. } => "I/O ports",
+            _ => "device memory",
+        };
+        let message = format!("{name} has {has} `{memory}`, machine {machine} has none");
         return Err(usage(format!("{message}; run it where there is a board: qemu-x86_64")));
     }
     Ok(())

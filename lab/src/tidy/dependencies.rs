@@ -6,7 +6,7 @@ use cargo_metadata::Metadata;
 use std::fs;
 
 /// Which package may depend on what inside the project, as `(package, dependencies)`.
-const RULE: [(&str, &[&str]); 31] = [
+const RULE: [(&str, &[&str]); 32] = [
     ("abi", &[]),
     ("cells", &[]),
     ("policies", &["abi", "cells"]),
@@ -16,6 +16,7 @@ const RULE: [(&str, &[&str]); 31] = [
     ("rt", &["abi"]),
     ("service-macro", &[]),
     ("service", &["rt", "service-macro"]),
+    ("clock", &["service"]),
     ("files", &["abi", "rt", "service"]),
     ("ring", &["rt"]),
     ("supervision", &["abi", "service"]),
@@ -28,6 +29,7 @@ const RULE: [(&str, &[&str]); 31] = [
         "programs",
         &[
             "abi",
+            "clock",
             "files",
             "network",
             "policies",
