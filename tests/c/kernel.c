@@ -177,6 +177,11 @@ static int memory(void)
     uint64_t address, bytes;
     failed += check("where memory of its own lies is not told",
         giusto_memory_address(object, &address, &bytes) == GIUSTO_ERROR_MISSING_RIGHT);
+    uint32_t value;
+    failed += check("memory has no I/O ports to read",
+        giusto_port_read(object, 0, 1, &value) == GIUSTO_ERROR_INVALID_ARGUMENT);
+    failed += check("memory has no I/O ports to write",
+        giusto_port_write(object, 0, 1, 5) == GIUSTO_ERROR_INVALID_ARGUMENT);
     failed += check("memory is unmapped", giusto_destroy(mapping) == 0);
     return failed;
 }

@@ -53,6 +53,7 @@ pub mod memory;
 pub mod monitor;
 mod noted;
 mod panicked;
+pub mod ports;
 pub mod prelude;
 pub mod record;
 pub mod request;

@@ -126,6 +126,28 @@ static inline giusto_status giusto_memory_address(
     return giusto_noted(out, GIUSTO_CALL_MEMORY_ADDRESS, memory, 0, 0);
 }
 
+/**
+ * Reads 1, 2 or 4 bytes from the I/O port that lies `offset` behind the first one of a memory of
+ * I/O ports.
+ */
+static inline giusto_status giusto_port_read(
+    giusto_slot ports, uint64_t offset, uint64_t bytes, uint32_t *value)
+{
+    struct giusto_arguments in = {{ports, offset, bytes}, {0}};
+    struct giusto_outcome out = giusto_syscall(GIUSTO_CALL_PORT_READ, in);
+    *value = (uint32_t) out.results[0];
+    return giusto_noted(out, GIUSTO_CALL_PORT_READ, ports, offset, bytes);
+}
+
+/** Writes the lowest 1, 2 or 4 bytes of a value to such an I/O port. */
+static inline giusto_status giusto_port_write(
+    giusto_slot ports, uint64_t offset, uint64_t bytes, uint32_t value)
+{
+    struct giusto_arguments in = {{ports, offset, bytes, value}, {0}};
+    struct giusto_outcome out = giusto_syscall(GIUSTO_CALL_PORT_WRITE, in);
+    return giusto_noted(out, GIUSTO_CALL_PORT_WRITE, ports, offset, bytes);
+}
+
 /** Changes the rights of a mapping. */
 static inline giusto_status giusto_protect(giusto_slot mapping, uint64_t rights)
 {

@@ -3,6 +3,7 @@
 use super::bench::*;
 use rt::abi::call::fault::CONTINUE;
 use rt::memory::{self, Range};
+use rt::ports::Ports;
 use rt::{Env, Error, Message, Rights, Slot, Wait};
 use rt::{arch, cap, ipc};
 
@@ -264,6 +265,9 @@ fn bad_ranges(bench: &Bench) -> Check {
         let result = memory::map(bench.slot(), Slot::NONE, range, RW);
         refused(result, Error::InvalidArgument, "pages that are not there")?;
     }
+    let ports = Ports::new(pages(bench, 1)?);
+    refused(ports.read_8(0), Error::InvalidArgument, "an I/O port of memory that has none")?;
+    refused(ports.write_32(0, 5), Error::InvalidArgument, "writing to such an I/O port")?;
     refused(memory::create(bench.slot(), 0), Error::InvalidArgument, "no pages")?;
     let result = memory::create(bench.slot(), u64::MAX);
     refused(result, Error::InvalidArgument, "more pages than there are")
