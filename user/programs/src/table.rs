@@ -18,6 +18,8 @@ pub const PROGRAMS: &[Program] = &[
     ("bursty", crate::adaptive::bursty),
     ("busy", crate::busy::main),
     ("chatter", crate::chatter::main),
+    ("clock-client", crate::drivers::clock_client),
+    ("clock-driver", crate::drivers::clock),
     ("confined", crate::confined::main),
     ("control", crate::control::main),
     ("controller", crate::supervised::controller),
