@@ -2,11 +2,13 @@
 //! writes the buffers of their link itself.
 
 use super::{Hardware, start};
+use crate::network::{Bell, gate};
+use flows::{Gate, Receive};
 use network::{FRAME, LAYOUT};
 use ring::{Held, Owned, Receiver, Sender, Side};
 use rt::device::Registers;
 use rt::prelude::*;
-use rt::{Slot, Words, ipc, signal};
+use rt::{Slot, Words, signal};
 use virtio::mmio::{Device, kind};
 use virtio::{Buffer, Part, Queue};
 
@@ -32,10 +34,12 @@ struct Driver {
     /// Where the buffers of receiver and sender begin.
     places: [u64; 2],
     server: Slot,
+    /// What passes to the server.
+    gate: Gate<Words>,
 }
 
-/// The driver: also memory `link`, capabilities `link` (physical) and `server` (signal). The server
-/// signals the bell too.
+/// The driver: also memory `link`, capabilities `link` (physical) and `server` (signal), argument
+/// `receive`, the reservations. The server signals the bell too.
 pub fn driver(env: &Env) {
     let mut hardware = Hardware::of(env);
     let link = Part::of(env, "link").expect("the manifest gives `physical`");
@@ -55,13 +59,20 @@ pub fn driver(env: &Env) {
         receiver,
         places: [link.address, link.address + 8 * LAYOUT.words() as u64],
         server: env.cap("server"),
+        gate: gate(env, link.words, "receive"),
     };
+    let bell = Bell::of(env, "bell");
     start(&driver.device, &driver.queues);
     loop {
         driver.work();
-        if driver.may_wait() {
-            let bell = ipc::receive(env.cap("bell"), Wait::NEVER);
-            driver.hardware.acknowledge(&driver.device, bell.expect("the notification is there"));
+        let may_wait = driver.may_wait();
+        let Driver { gate, sender, .. } = &mut driver;
+        let signal = bell.next(may_wait, |request| {
+            gate.look(sender);
+            gate.dispatch(request)
+        });
+        if let Some(signal) = signal {
+            driver.hardware.acknowledge(&driver.device, signal);
         }
     }
 }
@@ -89,12 +100,16 @@ impl Driver {
         self.sender.may_wait() & self.receiver.may_wait()
     }
 
-    /// Gives the server the frames that have come. What is no frame is dropped.
+    /// Gives the server the frames that have come. What is no frame, or has no unit, is dropped.
     fn receive(&mut self) -> Result<(), virtio::Broken> {
         while let Some(used) = self.input.take()? {
-            match (used.bytes as usize).checked_sub(HEADER) {
-                Some(length @ 1..) => self.sender.fill(used.request, length, 0),
-                _ => self.sender.release(used.request),
+            let frame = (used.bytes as usize).checked_sub(HEADER).filter(|length| *length > 0);
+            let passes = frame.and_then(|length| {
+                Some((length, self.gate.admit(&self.sender, &used.request, length)?))
+            });
+            match passes {
+                Some((length, mark)) => self.sender.fill(used.request, length, mark),
+                None => self.sender.release(used.request),
             }
         }
         Ok(())
