@@ -19,5 +19,6 @@ pub use flow::{Flow, NoFlow, UNLIMITED, parse};
 pub use gate::Gate;
 pub use interface::{Receive, ReceiveClient, Refusal};
 pub use key::{HEAD, Key};
+pub use service::Badge;
 pub use table::{Id, Reservation, Reservations};
 pub use units::{End, Unit, Units, WORDS};

@@ -23,7 +23,12 @@ fn flow(frame: &[u8]) -> Flow {
 
 proptest! {
     #[test]
-    fn a_header_says_the_flow(words in 5..16u8, port: u16, fragment in 0..3u16, cut in 0..200usize) {
+    fn a_header_says_the_flow(
+        words in 5..16u8,
+        port: u16,
+        fragment in 0..3u16,
+        cut in 0..200usize,
+    ) {
         let mut frame = datagram(words, port);
         frame[20..22].copy_from_slice(&fragment.to_be_bytes());
         let of = |port| Flow { protocol: 17, port };

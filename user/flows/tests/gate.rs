@@ -5,10 +5,9 @@
 #[path = "../../ring/tests/support/mod.rs"]
 mod support;
 
-use flows::{End, Flow, Gate, Receive, Refusal, Unit, Units, WORDS};
+use flows::{Badge, End, Flow, Gate, Receive, Refusal, Unit, Units, WORDS};
 use proptest::prelude::*;
 use ring::{Layout, Memory, Receiver, Sender};
-use service::Badge;
 use std::collections::VecDeque;
 use support::Plain;
 

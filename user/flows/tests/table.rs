@@ -29,7 +29,8 @@ fn step() -> impl Strategy<Value = Step> {
         2 => flow().prop_map(Step::Remove),
         1 => flow().prop_map(Step::Reset),
         8 => flow().prop_map(Step::Packet),
-        6 => (flow(), 0..4u32, 0..3u32).prop_map(|(flow, read, strays)| Step::End(flow, read, strays)),
+        6 => (flow(), 0..4u32, 0..3u32)
+            .prop_map(|(flow, read, strays)| Step::End(flow, read, strays)),
         1 => Just(Step::Forget),
     ]
 }

@@ -4,10 +4,9 @@
 #[path = "../../ring/tests/support/mod.rs"]
 mod support;
 
-use flows::{Flow, Gate, Key, Receive, Reservation, Units, WORDS};
+use flows::{Badge, Flow, Gate, Key, Receive, Reservation, Units, WORDS};
 use network::{Buffers, LAYOUT, Link, Slots, Stack};
 use ring::{Layout, Receiver, Sender};
-use service::Badge;
 use smoltcp::wire::{
     EthernetAddress, EthernetFrame, EthernetProtocol, IpProtocol, Ipv4Packet, UdpPacket,
 };
