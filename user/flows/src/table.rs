@@ -166,8 +166,8 @@ impl Reservations {
         is_left
     }
 
-    /// Packets have ended: read ones, which give their units back, and strays, which do not. Of
-    /// more than are unread, none are there.
+    /// Packets have ended: read ones, which give their units back, and strays, which do not. No
+    /// more than were unread can have ended.
     #[inline]
     pub fn end(&mut self, id: Id, read: u32, strays: u32) {
         let Some(one) = self.get_mut(id) else { return };

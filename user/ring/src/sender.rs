@@ -54,8 +54,7 @@ impl<M: Memory> Sender<M> {
         self.session.is_connected()
     }
 
-    /// The session, if there is a receiver: a number that both ends have, and that no other session
-    /// of the last 65,535 has.
+    /// The session, if there is a receiver: a number that both ends have.
     #[inline]
     pub fn session(&self) -> Option<u32> {
         let [own, peer] = self.session.generations()?;
