@@ -6,7 +6,7 @@ use cargo_metadata::Metadata;
 use std::fs;
 
 /// Which package may depend on what inside the project, as `(package, dependencies)`.
-const RULE: [(&str, &[&str]); 31] = [
+const RULE: [(&str, &[&str]); 32] = [
     ("abi", &[]),
     ("cells", &[]),
     ("policies", &["abi", "cells"]),
@@ -22,13 +22,15 @@ const RULE: [(&str, &[&str]); 31] = [
     ("supervisor", &["abi", "rt", "service", "supervision"]),
     ("sync", &["rt"]),
     ("sockets", &["service"]),
-    ("network", &["ring", "sockets"]),
+    ("flows", &["ring", "service"]),
+    ("network", &["flows", "ring", "sockets"]),
     ("virtio", &["ring", "rt", "service"]),
     (
         "programs",
         &[
             "abi",
             "files",
+            "flows",
             "network",
             "policies",
             "ring",
