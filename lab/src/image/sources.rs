@@ -93,8 +93,15 @@ mod tests {
             "user/sync",
             "user/virtio",
         ];
-        let others =
-            ["user/clock", "user/files", "user/network", "user/programs", "user/ring", "user/rt"];
+        let others = [
+            "user/clock",
+            "user/files",
+            "user/flows",
+            "user/network",
+            "user/programs",
+            "user/ring",
+            "user/rt",
+        ];
         let programs = [&["abi", "policies"], &others[..], &services].concat();
         assert_eq!(of("programs"), programs);
         let port = crate::machine::MACHINES[0].emulator().unwrap().port();

@@ -23,7 +23,8 @@ const RULE: [(&str, &[&str]); 32] = [
     ("supervisor", &["abi", "rt", "service", "supervision"]),
     ("sync", &["rt"]),
     ("sockets", &["service"]),
-    ("network", &["ring", "sockets"]),
+    ("flows", &["ring", "service"]),
+    ("network", &["flows", "ring", "sockets"]),
     ("virtio", &["ring", "rt", "service"]),
     (
         "programs",
@@ -31,6 +32,7 @@ const RULE: [(&str, &[&str]); 32] = [
             "abi",
             "clock",
             "files",
+            "flows",
             "network",
             "policies",
             "ring",

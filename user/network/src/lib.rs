@@ -7,6 +7,7 @@
 
 mod link;
 mod stack;
+mod waiting;
 
 pub use link::{FRAME, LAYOUT, Link};
 pub use stack::{Buffers, SOCKETS, Slots, Stack, WORK};

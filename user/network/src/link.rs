@@ -1,5 +1,6 @@
 //! A network interface that is a pair of rings.
 
+use flows::{End, Flow, Key, Unit, Units};
 use ring::{Held, Layout, Memory, Receiver, Sender};
 use smoltcp::phy::{Device, DeviceCapabilities, Medium, RxToken, TxToken};
 use smoltcp::time::Instant;
@@ -13,6 +14,9 @@ pub const LAYOUT: Layout = Layout::new(16, 1536);
 pub struct Link<M> {
     sender: Sender<M>,
     receiver: Receiver<M>,
+    units: Units<M>,
+    /// The frame that came last.
+    last: Option<Last>,
     /// Frames that there was no free buffer for, and times the driver has lied.
     dropped: u64,
     lies: u64,
@@ -22,11 +26,35 @@ pub struct Link<M> {
     output: [u8; FRAME],
 }
 
+/// What is known of a frame that was taken.
+struct Last {
+    unit: Unit,
+    /// The stack itself is its receiver.
+    is_own: bool,
+}
+
 impl<M: Memory> Link<M> {
-    /// A link.
-    pub fn new(sender: Sender<M>, receiver: Receiver<M>) -> Link<M> {
+    /// A link, and the words by which the driver gets units back.
+    pub fn new(sender: Sender<M>, receiver: Receiver<M>, units: Units<M>) -> Link<M> {
         let (input, output) = ([0; FRAME], [0; FRAME]);
-        Link { sender, receiver, dropped: 0, lies: 0, input, output }
+        Link { sender, receiver, units, last: None, dropped: 0, lies: 0, input, output }
+    }
+
+    /// The unit of the frame that came last, for the datagram that is made of it.
+    pub(crate) fn take_unit(&mut self) -> Option<Unit> {
+        self.last.take().map(|last| last.unit)
+    }
+
+    /// No datagram was made of the frame that came last.
+    pub(crate) fn end_last(&mut self) {
+        if let Some(Last { unit, is_own }) = self.last.take() {
+            self.units.end(unit, if is_own { End::Read } else { End::Stray });
+        }
+    }
+
+    /// The receiver of a datagram has read it, or does not want it.
+    pub(crate) fn end(&mut self, unit: Unit) {
+        self.units.end(unit, End::Read);
     }
 
     /// How many frames were dropped since the driver had all buffers.
@@ -82,8 +110,9 @@ impl<M: Memory> Device for Link<M> {
                 return None;
             }
         };
-        let Link { sender, receiver, dropped, input, output, .. } = self;
-        Some((Received { receiver, held, frame: input }, Sent { sender, dropped, frame: output }))
+        let Link { sender, receiver, units, last, dropped, input, output, .. } = self;
+        let received = Received { receiver, units, last, held, frame: input };
+        Some((received, Sent { sender, dropped, frame: output }))
     }
 
     fn transmit(&mut self, _: Instant) -> Option<Sent<'_, M>> {
@@ -102,6 +131,8 @@ impl<M: Memory> Device for Link<M> {
 /// A frame that came.
 pub struct Received<'a, M> {
     receiver: &'a mut Receiver<M>,
+    units: &'a mut Units<M>,
+    last: &'a mut Option<Last>,
     held: Held,
     frame: &'a mut [u8; FRAME],
 }
@@ -109,6 +140,10 @@ pub struct Received<'a, M> {
 impl<M: Memory> RxToken for Received<'_, M> {
     fn consume<R, F: FnOnce(&[u8]) -> R>(self, f: F) -> R {
         let frame = self.receiver.read(&self.held, self.frame);
+        *self.last = self.receiver.session().map(|session| {
+            let unit = self.units.begin(session, self.held.mark());
+            Last { unit, is_own: Key::of(frame).flow() == Flow::ARP }
+        });
         self.receiver.give_back(self.held, 0);
         f(frame)
     }

@@ -1,6 +1,7 @@
 //! The sockets of a network interface.
 
-use crate::Link;
+use crate::link::{FRAME, Link};
+use crate::waiting::Waiting;
 use ring::Memory;
 use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet, SocketStorage};
 use smoltcp::socket::Socket;
@@ -14,31 +15,45 @@ pub const SOCKETS: usize = 8;
 /// Frames that are taken in one go, so that a flood leaves time for requests.
 pub const WORK: usize = 16;
 
-/// Datagrams, and bytes of these, that a socket keeps each way.
-const DATAGRAMS: usize = 4;
+/// Datagrams that a socket keeps each way, and bytes of those that go.
+pub(crate) const DATAGRAMS: usize = 4;
 const BYTES: usize = 2048;
 
 /// The memory of the sockets.
-pub struct Buffers([[Queue; 2]; SOCKETS]);
+pub struct Buffers([Memories; SOCKETS]);
 /// Where smoltcp keeps the sockets.
 pub struct Slots<'a>([SocketStorage<'a>; SOCKETS]);
 
-struct Queue {
-    datagrams: [PacketMetadata; DATAGRAMS],
-    bytes: [u8; BYTES],
+/// The memory of a socket.
+struct Memories {
+    /// The datagram of one frame: what comes is put into `waiting` at once, since smoltcp does not
+    /// tell what became of a frame.
+    input: Queue<1, FRAME>,
+    waiting: Waiting,
+    output: Queue<DATAGRAMS, BYTES>,
 }
 
-impl Queue {
-    const EMPTY: Queue = Queue { datagrams: [PacketMetadata::EMPTY; DATAGRAMS], bytes: [0; BYTES] };
+struct Queue<const N: usize, const B: usize> {
+    datagrams: [PacketMetadata; N],
+    bytes: [u8; B],
+}
+
+impl<const N: usize, const B: usize> Queue<N, B> {
+    const EMPTY: Queue<N, B> = Queue { datagrams: [PacketMetadata::EMPTY; N], bytes: [0; B] };
 
     fn packets(&mut self) -> PacketBuffer<'_> {
         PacketBuffer::new(&mut self.datagrams[..], &mut self.bytes[..])
     }
 }
 
+impl Memories {
+    const EMPTY: Memories =
+        Memories { input: Queue::EMPTY, waiting: Waiting::EMPTY, output: Queue::EMPTY };
+}
+
 impl Buffers {
     /// Empty buffers.
-    pub const EMPTY: Buffers = Buffers([const { [Queue::EMPTY; 2] }; SOCKETS]);
+    pub const EMPTY: Buffers = Buffers([const { Memories::EMPTY }; SOCKETS]);
 }
 
 impl Slots<'_> {
@@ -59,6 +74,8 @@ struct Open<R> {
 /// time.
 struct Place<'a, R> {
     closed: Option<udp::Socket<'a>>,
+    /// What has come and was not read.
+    waiting: &'a mut Waiting,
     open: Option<Open<R>>,
 }
 
@@ -86,9 +103,9 @@ impl<'a, M: Memory, R> Stack<'a, M, R> {
             let _ = all.push(IpCidr::new(IpAddress::Ipv4(address), 24));
         });
         let sockets = SocketSet::new(&mut slots.0[..]);
-        let places = buffers.0.each_mut().map(|[input, output]| {
+        let places = buffers.0.each_mut().map(|Memories { input, waiting, output }| {
             let socket = udp::Socket::new(input.packets(), output.packets());
-            Place { closed: Some(socket), open: None }
+            Place { closed: Some(socket), waiting, open: None }
         });
         Stack { link, interface, sockets, places }
     }
@@ -108,16 +125,34 @@ impl<'a, M: Memory, R> Stack<'a, M, R> {
             if before == smoltcp::iface::PollIngressSingleResult::None {
                 break;
             }
+            self.file();
         }
         self.interface.poll_maintenance(now);
         self.interface.poll_egress(now, &mut self.link, &mut self.sockets);
         for place in &mut self.places {
             let Some(open) = &mut place.open else { continue };
-            if open.armed && self.sockets.get::<udp::Socket>(open.handle).can_recv() {
+            if open.armed && !place.waiting.is_empty() {
                 open.armed = false;
                 tell(&open.ready);
             }
         }
+    }
+
+    /// Lets the datagram of the frame that came last, if there is one, wait for its receiver. One
+    /// for which there is no room is dropped.
+    fn file(&mut self) {
+        for place in &mut self.places {
+            let Some(open) = &place.open else { continue };
+            let socket = self.sockets.get_mut::<udp::Socket>(open.handle);
+            let Ok((bytes, udp::UdpMetadata { endpoint, .. })) = socket.recv() else { continue };
+            let IpAddress::Ipv4(host) = endpoint.addr;
+            let from = Address::new(host, endpoint.port);
+            let unit = self.link.take_unit();
+            if let Err(unit) = place.waiting.push(from, bytes, unit) {
+                unit.into_iter().for_each(|unit| self.link.end(unit));
+            }
+        }
+        self.link.end_last();
     }
 
     /// When [`Stack::work`] has to be called at the latest.
@@ -151,7 +186,8 @@ impl<'a, M: Memory, R> Stack<'a, M, R> {
 
     /// Sends a datagram.
     pub fn send(&mut self, who: u64, at: u8, to: Address, bytes: &[u8]) -> Result<(), Refusal> {
-        let (socket, _) = self.of(who, at)?;
+        let handle = self.of(who, at)?;
+        let socket = self.sockets.get_mut::<udp::Socket>(handle);
         let to = IpEndpoint::new(IpAddress::Ipv4(to.host()), to.port);
         socket.send_slice(bytes, to).map_err(|error| match error {
             udp::SendError::BufferFull => Refusal::Full,
@@ -161,31 +197,36 @@ impl<'a, M: Memory, R> Stack<'a, M, R> {
 
     /// The oldest datagram that has come.
     pub fn receive(&mut self, who: u64, at: u8) -> Result<Datagram, Refusal> {
-        let (socket, open) = self.of(who, at)?;
-        let Ok((bytes, udp::UdpMetadata { endpoint, .. })) = socket.recv() else {
-            open.armed = true;
-            return Err(Refusal::Nothing);
-        };
-        let IpAddress::Ipv4(host) = endpoint.addr;
-        Ok(Datagram::new(Address::new(host, endpoint.port), bytes))
+        self.of(who, at)?;
+        let place = &mut self.places[usize::from(at)];
+        if let Some(datagram) = place.waiting.oldest().copied() {
+            place.waiting.remove().into_iter().for_each(|unit| self.link.end(unit));
+            return Ok(datagram);
+        }
+        place.open.iter_mut().for_each(|open| open.armed = true);
+        Err(Refusal::Nothing)
     }
 
-    /// Closes a socket.
+    /// Closes a socket. What has come and was not read is dropped.
     pub fn close(&mut self, who: u64, at: u8) -> Result<(), Refusal> {
-        let handle = self.of(who, at)?.1.handle;
+        let handle = self.of(who, at)?;
+        let place = &mut self.places[usize::from(at)];
         // There are no others.
         if let Socket::Udp(mut socket) = self.sockets.remove(handle) {
             socket.close();
-            self.places[usize::from(at)] = Place { closed: Some(socket), open: None };
+            (place.closed, place.open) = (Some(socket), None);
+        }
+        while !place.waiting.is_empty() {
+            place.waiting.remove().into_iter().for_each(|unit| self.link.end(unit));
         }
         Ok(())
     }
 
-    /// A socket that is a client's.
-    fn of(&mut self, who: u64, at: u8) -> Result<(&mut udp::Socket<'a>, &mut Open<R>), Refusal> {
-        let place = self.places.get_mut(usize::from(at)).ok_or(Refusal::NotOpen)?;
-        match &mut place.open {
-            Some(open) if open.who == who => Ok((self.sockets.get_mut(open.handle), open)),
+    /// Where a socket is that is a client's.
+    fn of(&self, who: u64, at: u8) -> Result<SocketHandle, Refusal> {
+        let place = self.places.get(usize::from(at)).ok_or(Refusal::NotOpen)?;
+        match &place.open {
+            Some(open) if open.who == who => Ok(open.handle),
             _ => Err(Refusal::NotOpen),
         }
     }

@@ -4,9 +4,10 @@
 #[path = "../../ring/tests/support/mod.rs"]
 mod support;
 
+use flows::{Units, WORDS};
 use network::{Buffers, FRAME, LAYOUT, Link, Slots, Stack};
 use proptest::prelude::*;
-use ring::{Receiver, Sender};
+use ring::{Layout, Receiver, Sender};
 use sockets::{Address, Datagram, MOST, Refusal};
 use std::cell::Cell;
 use std::net::Ipv4Addr;
@@ -49,7 +50,10 @@ struct End(Sender<Plain>, Receiver<Plain>);
 /// A link: the server's ends and the driver's.
 fn link() -> (Link<Plain>, End) {
     let (out, back) = (Plain::new(LAYOUT), Plain::new(LAYOUT));
-    let server = Link::new(Sender::new(out.clone(), LAYOUT), Receiver::new(back.clone(), LAYOUT));
+    let units = Units::new(Plain::new(Layout::new(1, 8 * WORDS)));
+    let (sender, receiver) =
+        (Sender::new(out.clone(), LAYOUT), Receiver::new(back.clone(), LAYOUT));
+    let server = Link::new(sender, receiver, units);
     (server, End(Sender::new(back, LAYOUT), Receiver::new(out, LAYOUT)))
 }
 

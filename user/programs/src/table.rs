@@ -88,6 +88,7 @@ pub const PROGRAMS: &[Program] = &[
     ("queued-server", crate::trains::queued::server),
     ("queueing", crate::queue::main),
     ("reader", crate::reader::main),
+    ("receive-check", crate::network::receive_check),
     ("relics", crate::supervised::relics::main),
     ("relics-caller", crate::supervised::relics::caller),
     ("responder", crate::meter::responder),

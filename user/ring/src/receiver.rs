@@ -54,6 +54,13 @@ impl<M: Memory> Receiver<M> {
         self.session.is_connected()
     }
 
+    /// The session, if there is a sender: a number that both ends have.
+    #[inline]
+    pub fn session(&self) -> Option<u32> {
+        let [own, peer] = self.session.generations()?;
+        Some(u32::from(peer) << 16 | u32::from(own))
+    }
+
     /// The next filled buffer. Nothing bounds how many a sender fills while they are taken: take
     /// no more in one go than there are buffers.
     pub fn receive(&mut self) -> Result<Option<Held>, Lie> {

@@ -54,6 +54,13 @@ impl<M: Memory> Sender<M> {
         self.session.is_connected()
     }
 
+    /// The session, if there is a receiver: a number that both ends have.
+    #[inline]
+    pub fn session(&self) -> Option<u32> {
+        let [own, peer] = self.session.generations()?;
+        Some(u32::from(own) << 16 | u32::from(peer))
+    }
+
     /// How many buffers the receiver has.
     pub fn away(&self) -> usize {
         self.away.count_ones() as usize
@@ -91,6 +98,24 @@ impl<M: Memory> Sender<M> {
         let fits = from.checked_add(bytes.len()).is_some_and(|end| end <= layout.size());
         assert!(fits, "{} bytes from byte {from} of a buffer of {}", bytes.len(), layout.size());
         self.session.memory.write(layout.buffer(owned.index()) + from, bytes);
+    }
+
+    /// Copies bytes of a buffer out, from its first one on: those that a device has written.
+    ///
+    /// # Panics
+    ///
+    /// If they are more than a buffer has.
+    #[track_caller]
+    #[inline]
+    pub fn read(&self, owned: &Owned, into: &mut [u8]) {
+        let layout = self.session.layout;
+        assert!(
+            into.len() <= layout.size(),
+            "{} bytes of a buffer of {}",
+            into.len(),
+            layout.size()
+        );
+        self.session.memory.read(layout.buffer(owned.index()), into);
     }
 
     /// Gives a buffer to the receiver, with so many bytes in it. The receiver sees it when it is

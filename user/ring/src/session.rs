@@ -122,6 +122,12 @@ impl<M: Memory> Session<M> {
         !self.refused && (peer.generation, peer.partner) == (next.partner, next.generation)
     }
 
+    /// The generations of this end and of the peer, if they are in a session.
+    #[inline]
+    pub fn generations(&self) -> Option<[u16; 2]> {
+        self.is_connected().then_some([self.next.generation, self.next.partner])
+    }
+
     /// How many of the peer's descriptors are left to take, as of the last look; at most so many
     /// can be.
     #[inline]

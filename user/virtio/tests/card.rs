@@ -2,11 +2,11 @@
 
 mod support;
 
-use ring::{Layout, Receiver, Sender};
+use ring::{Layout, Owned, Receiver, Sender};
 use std::rc::Rc;
 use support::{Board, Bus, Ram, Request};
 use virtio::Part;
-use virtio::driver::{Driver, Link, NetworkDriver};
+use virtio::driver::{Admission, Driver, Link, NetworkDriver};
 use virtio::mmio::kind;
 
 const LAYOUT: Layout = Layout::new(4, 128);
@@ -19,7 +19,27 @@ const HEADER: usize = 12;
 const INPUT: usize = 0;
 const OUTPUT: usize = 1;
 
-type Card = NetworkDriver<Bus, Ram, Ram, N>;
+/// Begins a frame that does not pass.
+const UNWANTED: u8 = 99;
+
+type Card = NetworkDriver<Bus, Ram, Ram, Marked, N>;
+
+/// Marks each frame with its first byte and its length.
+struct Marked;
+
+impl Marked {
+    fn mark(first: u8, length: usize) -> u32 {
+        u32::from(first) << 16 | length as u32
+    }
+}
+
+impl Admission<Ram> for Marked {
+    fn admit(&mut self, to: &Sender<Ram>, frame: &Owned, length: usize) -> Option<u32> {
+        let mut first = [0];
+        to.read(frame, &mut first);
+        (first[0] != UNWANTED).then(|| Marked::mark(first[0], length))
+    }
+}
 
 /// A driver, its device, and the ends of its server.
 struct World {
@@ -43,7 +63,7 @@ impl World {
         let board = bus.0.clone();
         let link = (Link::new(ends, LAYOUT, first.address()), LAYOUT);
         let queues = [headers, headers + queue].map(part);
-        let driver = Card::new(bus, part(0).address, queues, link, FRAME);
+        let driver = Card::new(bus, part(0).address, queues, link, Marked, FRAME);
         let (sender, receiver) = (Sender::new(first, LAYOUT), Receiver::new(second, LAYOUT));
         let mut world = World { driver, board, sender, receiver };
         for _ in 0..4 {
@@ -79,6 +99,7 @@ impl World {
             let mut frame = [0; FRAME];
             let frame = self.receiver.read(&held, &mut frame);
             assert_eq!((frame.len(), frame[0]), (20, number as u8));
+            assert_eq!(held.mark(), Marked::mark(number as u8, 20));
             self.receiver.give_back(held, 0);
         }
         assert!(self.sender.send(&[7; 20], 0));
@@ -109,6 +130,20 @@ fn a_device_gets_nothing_that_is_no_frame() {
         assert_eq!(sent.len(), 1, "{length} bytes");
         world.board.give(OUTPUT, &sent[0], 0);
         world.work();
+    }
+    world.works();
+}
+
+/// Its buffer is for the next frame at once, and the server hears nothing of it.
+#[test]
+fn a_frame_that_does_not_pass_is_dropped() {
+    let mut world = World::new();
+    for request in world.requests(INPUT) {
+        assert!(world.receiver.may_wait());
+        world.board.write(request.buffers[1].0, UNWANTED);
+        world.board.give(INPUT, &request, HEADER + 20);
+        assert!(!world.driver.work(), "no signal");
+        assert_eq!(world.receiver.receive(), Ok(None));
     }
     world.works();
 }

@@ -21,15 +21,9 @@ pub use frames::driver as network;
 use rt::device::Registers;
 use rt::prelude::*;
 use virtio::Part;
-use virtio::driver::{self, Driver};
 
 /// The registers, and the memory for queues.
 fn hardware(env: &Env) -> (Registers, Part) {
     let memory = Part::of(env, "queue").expect("the manifest gives `physical`");
     (Registers::new(env.mem(env.arg("device").unwrap_or("device"))), memory)
-}
-
-/// Runs a driver whose client's notification has this name.
-fn start(env: &Env, mut driver: impl Driver, client: &str) -> ! {
-    driver::run(&mut driver, env.cap("bell"), env.cap("interrupt"), env.cap(client))
 }

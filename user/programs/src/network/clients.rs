@@ -7,7 +7,7 @@ use service::{CallError, Capability};
 use sockets::{Address, Datagram, MOST, Refusal, SocketsClient};
 
 /// The port on which datagrams come back (RFC 862).
-const ECHO: u16 = 7;
+pub(super) const ECHO: u16 = 7;
 /// The port from which datagrams are sent.
 const FROM: u16 = 5000;
 /// Each datagram is so much longer than the last one, up to the most.

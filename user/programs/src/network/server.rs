@@ -1,7 +1,9 @@
 //! A network server: clients' sockets above, a driver's rings below.
 
+use super::gate::units;
 use core::cell::RefCell;
 use core::net::Ipv4Addr;
+use flows::Units;
 use network::{Buffers, LAYOUT, Link, Slots, Stack};
 use ring::Side;
 use rt::prelude::*;
@@ -19,10 +21,10 @@ pub fn server(env: &Env) {
     let address = env.arg("address").and_then(|text| text.parse().ok());
     let address: Ipv4Addr = address.expect("the argument `address` is an IPv4 address");
     let (mut buffers, mut slots) = (Buffers::EMPTY, Slots::EMPTY);
-    let (sender, receiver) =
-        ring::link(env.mem(env.arg("link").unwrap_or("link")), LAYOUT, Side::First);
+    let memory = env.mem(env.arg("link").unwrap_or("link"));
+    let (sender, receiver) = ring::link(memory, LAYOUT, Side::First);
     let ethernet = [2, 0, 0, 0, 0, env.number("station", 1) as u8];
-    let link = Link::new(sender, receiver);
+    let link = Link::new(sender, receiver, Units::new(units(memory)));
     let net = RefCell::new(Net {
         stack: Stack::new(link, address, ethernet, &mut buffers, &mut slots),
         driver: env.cap("driver"),

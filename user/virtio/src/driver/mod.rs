@@ -12,10 +12,10 @@ mod network;
 pub use block::BlockDriver;
 pub use entropy::EntropyDriver;
 pub use link::Link;
-pub use network::NetworkDriver;
+pub use network::{Admission, NetworkDriver};
 
 use crate::mmio::{Device, Registers};
-use rt::{Received, Slot, Wait, ipc, signal};
+use rt::{Received, Slot, signal};
 
 /// What the interrupt signals.
 pub const INTERRUPT: u64 = 2;
@@ -35,14 +35,20 @@ pub trait Driver {
     fn interrupted(&mut self);
 }
 
-/// Has a driver work whenever its bell is signalled.
-pub fn run(driver: &mut impl Driver, bell: Slot, interrupt: Slot, client: Slot) -> ! {
+/// Has a driver work whenever there is a signal. `next` is told whether the driver may wait, and
+/// gives the signal for which it has waited, if it has.
+pub fn run<D: Driver>(
+    driver: &mut D,
+    interrupt: Slot,
+    client: Slot,
+    mut next: impl FnMut(&mut D, bool) -> Option<Received>,
+) -> ! {
     loop {
         if driver.work() {
             signal::signal(client).expect("the client's notification is there");
         }
-        if driver.may_wait() {
-            let signalled = ipc::receive(bell, Wait::NEVER).expect("the notification is there");
+        let may_wait = driver.may_wait();
+        if let Some(signalled) = next(driver, may_wait) {
             acknowledge(signalled, interrupt, || driver.interrupted());
         }
     }

@@ -3,7 +3,7 @@
 use super::{Driver, Hardware, Link};
 use crate::mmio::{Registers, kind};
 use crate::{Broken, Buffer, Part, Queue, Shared};
-use ring::{Held, Layout, Memory, Owned};
+use ring::{Held, Layout, Memory, Owned, Sender};
 
 /// What is in front of each frame, all of it zero in those that are sent, and the room for it.
 const HEADER: usize = 12;
@@ -14,9 +14,16 @@ const LEAST: usize = 14;
 const INPUT: u32 = 0;
 const OUTPUT: u32 = 1;
 
+/// What decides which frames pass to the server.
+pub trait Admission<M> {
+    /// The mark of a frame that came, of so many bytes in a buffer of the sender; none if it is
+    /// dropped.
+    fn admit(&mut self, to: &Sender<M>, frame: &Owned, length: usize) -> Option<u32>;
+}
+
 /// The driver. The device reads and writes the buffers of the link. Each queue has `N` descriptors,
 /// two for each buffer of a channel.
-pub struct NetworkDriver<R, S, M, const N: usize> {
+pub struct NetworkDriver<R, S, M, A, const N: usize> {
     hardware: Hardware<R, 2>,
     input: Queue<S, Owned, N>,
     output: Queue<S, Held, N>,
@@ -24,19 +31,26 @@ pub struct NetworkDriver<R, S, M, const N: usize> {
     headers: u64,
     link: Link<M>,
     layout: Layout,
+    admission: A,
     /// The longest frame.
     most: usize,
 }
 
-impl<R: Registers + Clone, S: Shared, M: Memory, const N: usize> NetworkDriver<R, S, M, N> {
+impl<R, S, M, A, const N: usize> NetworkDriver<R, S, M, A, N>
+where
+    R: Registers + Clone,
+    S: Shared,
+    M: Memory,
+    A: Admission<M>,
+{
     /// Bytes of the memory for headers.
     pub const HEADERS: u64 = STRIDE * (N as u64 / 2 + 1);
     /// Bytes of the memory for each of the two queues.
     pub const QUEUE: u64 = crate::queue::Layout::of(N).bytes;
 
     /// A driver that begins with the device anew: the physical address of its headers, all of them
-    /// zero, the memories of the queues for what comes and what goes, and the bytes of the longest
-    /// frame.
+    /// zero, the memories of the queues for what comes and what goes, what passes, and the bytes of
+    /// the longest frame.
     ///
     /// # Panics
     ///
@@ -46,6 +60,7 @@ impl<R: Registers + Clone, S: Shared, M: Memory, const N: usize> NetworkDriver<R
         headers: u64,
         queues: [Part<S>; 2],
         (link, layout): (Link<M>, Layout),
+        admission: A,
         most: usize,
     ) -> Self {
         assert!(N == 2 * layout.buffers() && most <= layout.size(), "another layout");
@@ -54,15 +69,24 @@ impl<R: Registers + Clone, S: Shared, M: Memory, const N: usize> NetworkDriver<R
         let hardware = Hardware::new(registers, kind::NETWORK, places);
         let (input, output) = (Queue::new(input.words), Queue::new(output.words));
         hardware.start();
-        NetworkDriver { hardware, input, output, headers, link, layout, most }
+        NetworkDriver { hardware, input, output, headers, link, layout, admission, most }
     }
 
-    /// Gives the server the frames that have come. What is no frame is dropped.
+    /// What decides which frames pass, and the sender that they pass to.
+    pub fn admission(&mut self) -> (&mut A, &Sender<M>) {
+        (&mut self.admission, &self.link.sender)
+    }
+
+    /// Gives the server the frames that have come and pass. What is no frame is dropped.
     fn receive(&mut self) -> Result<(), Broken> {
-        while let Some(used) = self.input.take()? {
-            match (used.bytes as usize).checked_sub(HEADER) {
-                Some(length @ 1..) => self.link.sender.fill(used.request, length, 0),
-                _ => self.link.sender.release(used.request),
+        let NetworkDriver { input, link: Link { sender, .. }, admission, .. } = self;
+        while let Some(used) = input.take()? {
+            let frame = (used.bytes as usize).checked_sub(HEADER).filter(|length| *length > 0);
+            let passes = frame
+                .and_then(|length| Some((length, admission.admit(sender, &used.request, length)?)));
+            match passes {
+                Some((length, mark)) => sender.fill(used.request, length, mark),
+                None => sender.release(used.request),
             }
         }
         Ok(())
@@ -132,11 +156,12 @@ impl<R: Registers + Clone, S: Shared, M: Memory, const N: usize> NetworkDriver<R
     }
 }
 
-impl<R, S, M, const N: usize> Driver for NetworkDriver<R, S, M, N>
+impl<R, S, M, A, const N: usize> Driver for NetworkDriver<R, S, M, A, N>
 where
     R: Registers + Clone,
     S: Shared,
     M: Memory,
+    A: Admission<M>,
 {
     fn work(&mut self) -> bool {
         self.link.collect();
