@@ -6,7 +6,7 @@ use cargo_metadata::Metadata;
 use std::fs;
 
 /// Which package may depend on what inside the project, as `(package, dependencies)`.
-const RULE: [(&str, &[&str]); 32] = [
+const RULE: &[(&str, &[&str])] = &[
     ("abi", &[]),
     ("cells", &[]),
     ("policies", &["abi", "cells"]),

@@ -56,7 +56,7 @@ fn dates_are_read_in_every_format() {
     let hours = 13 * 3600 + 45 * 60 + 59;
     for (hour, format) in [(0x13, 2), (13, 6), (0x81, 0), (0x81, 4)] {
         let decimal = format & 4 == 0;
-        let of = |number: u8| if decimal { number / 10 << 4 | number % 10 } else { number };
+        let of = |number: u8| if decimal { ((number / 10) << 4) | (number % 10) } else { number };
         let date = [of(20), of(26), 1, 1, hour, of(45), of(59)];
         assert_eq!(shown(date, format), Ok(NEW_YEAR + hours), "format {format}");
     }

@@ -175,7 +175,7 @@ impl Program<'_> {
         }
         match rng.below(18) {
             0 | 1 => board.does(me, sleep(board.host.now() + (1 + rng.below(6)) * TICK)),
-            2 | 3 | 4 if next < MUTEXES => {
+            2..=4 if next < MUTEXES => {
                 let mutex = next + rng.below((MUTEXES - next) as u64) as usize;
                 let until = rng.once_in(4).then(|| board.host.now() + 1 + rng.below(5 * TICK));
                 if let Some(expected) = mark(board, me, mutex) {

@@ -380,8 +380,9 @@ impl Chooser {
                 [self.of(COPY), 0, 0, 0, 0, 0]
             }
             Call::Destroy => [self.spare(any), 0, 0, 0, 0, 0],
-            Call::CapRevoke | Call::CapInspect => [self.of(any), 0, 0, 0, 0, 0],
-            Call::ReservationInspect => [self.of(any), 0, 0, 0, 0, 0],
+            Call::CapRevoke | Call::CapInspect | Call::ReservationInspect => {
+                [self.of(any), 0, 0, 0, 0, 0]
+            }
             Call::EndpointCreate => {
                 let attached = if self.below(3) > 0 { self.of(NOTIFICATION) } else { 0 };
                 [self.spare(ENDPOINT), attached, 0, 0, 0, 0]
@@ -425,18 +426,17 @@ impl Chooser {
             Call::Reserve => [self.of(THREAD), self.of(any), 0, 0, 0, 0],
             Call::Name => [self.of([THREAD, DOMAIN][any as usize % 2]), self.name(), 0, 0, 0, 0],
             Call::ConsoleWrite => [self.of(COPY), self.small(8), 0, 0, 0, 0],
-            Call::Inspect => {
-                let index = self.small(Resource::COUNT as u64);
-                [self.system(), self.small(12), index, 0, 0, 0]
-            }
             _ => self.other_arguments(call),
         }
     }
 
-    /// The same for any other call, which steers statistics, or is on a mutex, a condition or a
-    /// train.
+    /// The same for any other call, which is on statistics, a mutex, a condition or a train.
     fn other_arguments(&mut self, call: Call) -> [u64; 6] {
         match call {
+            Call::Inspect => {
+                let index = self.small(Resource::COUNT as u64);
+                [self.system(), self.small(12), index, 0, 0, 0]
+            }
             Call::Observe => [self.system(), self.small(6), self.anything(), 0, 0, 0],
             Call::MutexWait | Call::InheritWait => {
                 let (address, first) = self.futex();
