@@ -9,7 +9,7 @@ use manifest::{System, TREE};
 use std::collections::BTreeMap;
 use trace::{Entry, Section, Sections, Trace, Unpolled, unpolled, unpolled_parts};
 
-/// The console is told, in a line that is put together at once: longer than all else.
+/// The console is told, which a system has to allow (`may_fault`): with a limit of its own.
 const UNHANDLED: &str = "fault-unhandled";
 
 /// Bytes of a trace: more than any of the runs fills.
