@@ -82,11 +82,11 @@ pub enum Call {
     /// Where the memory in slot `a0` lies: its physical address (result 0), and its bytes from
     /// there (result 1).
     MemoryAddress = 35,
-    /// Reads `a2` bytes (1, 2 or 4) from the I/O port that is `a1` behind the first one of the memory
-    /// in slot `a0`: the value (result 0).
+    /// Reads `a2` bytes (1, 2 or 4) from the I/O port that is `a1` behind the first one of the
+    /// memory in slot `a0`: the value (result 0).
     PortRead = 36,
-    /// Writes the lowest `a2` bytes (1, 2 or 4) of `a3` to the I/O port that is `a1` behind the first
-    /// one of the memory in slot `a0`.
+    /// Writes the lowest `a2` bytes (1, 2 or 4) of `a3` to the I/O port that is `a1` behind the
+    /// first one of the memory in slot `a0`.
     PortWrite = 37,
 
     /// Creates a domain in slot `a0` with `a1` capability slots (at most 64, unless the pool slot

@@ -22,8 +22,8 @@ pub const REPORTS: u32 = 12;
 /// Bytes in an entry.
 pub const ENTRY: usize = 32;
 /// How often a write asks for room. A real device has some once; one that is always ready takes the
-/// text at once. With 16 characters each time a write sends at most 48, an interrupt 16, of a report
-/// a piece.
+/// text at once. With 16 characters each time a write sends at most 48, an interrupt 16, of a
+/// report a piece.
 const ROUNDS: u32 = 3;
 /// The kernel's own place.
 const KERNEL: u32 = 0;

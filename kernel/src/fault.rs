@@ -9,6 +9,7 @@ use crate::manage::Manager;
 use crate::object::thread::{Continuation, Outgoing, State, Wait, flag};
 use crate::object::{Endpoint, Thread};
 use crate::port::{Context, Port};
+pub use crate::report::Fault;
 use crate::report::{Faulted, Report};
 use crate::sched::Scheduler;
 use crate::system::System;
@@ -17,17 +18,6 @@ use abi::call::fault::{CONTINUE, RETRY};
 use abi::message::{FaultKind, PANIC};
 use abi::trace::{Event, point};
 use abi::{Error, Info};
-
-/// A fault, as a port reports it.
-#[derive(Clone, Copy, Debug)]
-pub struct Fault {
-    /// What happened.
-    pub kind: FaultKind,
-    /// Address or detail.
-    pub detail: u64,
-    /// The machine's error code.
-    pub code: u64,
-}
 
 impl<S: System> Entry<S> {
     /// The current thread has faulted; its context is full.

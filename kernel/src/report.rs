@@ -1,13 +1,27 @@
 //! What the kernel tells the console. It is kept as it is, and put together part by part as the
 //! console takes it: no section makes the whole line.
 
-use crate::fault::Fault;
-use crate::manage::Names;
+use abi::message::FaultKind;
 
 /// How many parts there are. The last one is never empty.
 const PARTS: u8 = 11;
 /// How many bytes are put together at a time.
 const PIECE: usize = 16;
+
+/// A fault, as a port reports it.
+#[derive(Clone, Copy, Debug)]
+pub struct Fault {
+    /// What happened.
+    pub kind: FaultKind,
+    /// Address or detail.
+    pub detail: u64,
+    /// The machine's error code.
+    pub code: u64,
+}
+
+/// The name of the manifest's domain that a thread is in, of the inner one that it is in if it is,
+/// and its own; zeros: none.
+pub type Names = ([u64; 2], Option<[u64; 2]>, [u64; 2]);
 
 /// A line.
 #[derive(Clone, Copy)]

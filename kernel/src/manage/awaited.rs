@@ -5,11 +5,8 @@ use crate::access::Ref;
 use crate::object::Thread;
 use crate::object::thread::{State, Wait};
 use crate::port::Port;
+use crate::report::Names;
 use abi::call::Awaited;
-
-/// The name of the manifest's domain that a thread is in, of the inner one that it is in if it is,
-/// and its own; zeros: none.
-pub type Names = ([u64; 2], Option<[u64; 2]>, [u64; 2]);
 
 impl<P: Port> Manager<'_, P> {
     /// The names by which a thread is told.

@@ -14,7 +14,6 @@ mod inspect;
 mod memory;
 mod naming;
 mod observe;
-pub use awaited::Names;
 pub(crate) use memory::Range;
 mod reservation;
 mod schedule;

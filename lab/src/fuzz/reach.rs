@@ -131,8 +131,8 @@ const NEVER: &[(Call, Error)] = &[
     (Call::TrainCall, Error::Stale),
 ];
 
-/// Calls that never succeed here, and do in the kernel's hosted tests: the address that a train leads
-/// to is any one, so that each visit ends with a fault; and there are no I/O ports.
+/// Calls that never succeed here, and do in the kernel's hosted tests: the address that a train
+/// leads to is any one, so that each visit ends with a fault; and there are no I/O ports.
 const FAILING: [Call; 4] = [Call::TrainCall, Call::TrainReturn, Call::PortRead, Call::PortWrite];
 
 /// Everything that was come across.

@@ -1,7 +1,7 @@
 //! The real-time clock of a PC (MC146818), and what clients of its driver are written against.
 //!
-//! The clock counts seconds also while the machine is off. It has registers behind two I/O ports, one
-//! for the number of a register and one for what that has. What it is set to is taken for UTC.
+//! The clock counts seconds also while the machine is off. It has registers behind two I/O ports,
+//! one for the number of a register and one for what that has. What it is set to is taken for UTC.
 #![no_std]
 #![forbid(unsafe_code)]
 

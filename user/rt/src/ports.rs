@@ -1,8 +1,8 @@
 //! I/O ports: what some devices have in place of registers in memory.
 //!
-//! A `[[memory]]` of the manifest with `port` is a range of I/O ports. A program that has a capability
-//! to it reaches them by calls; the right to read is for reading, the one to write for writing. A
-//! machine without I/O ports has no such memory.
+//! A `[[memory]]` of the manifest with `port` is a range of I/O ports. A program that has a
+//! capability to it reaches them by calls; the right to read is for reading, the one to write for
+//! writing. A machine without I/O ports has no such memory.
 //!
 //! ```
 //! use rt::ports::Ports;

@@ -1,5 +1,6 @@
 //! Who has had which time, against a plain ledger: whatever is changed, removed and moved, each
-//! nanosecond of a CPU is charged to the one for whom it worked and to all classes above that, once.
+//! nanosecond of a CPU is charged to the one for whom it worked and to all classes above that,
+//! once.
 
 use super::charges::{NODES, change};
 use super::random::Dice;

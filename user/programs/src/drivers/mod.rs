@@ -1,7 +1,7 @@
 //! Drivers, each in a domain of its own, and clients of them.
 //!
-//! A driver of a virtio device has two memories: `queue`, which the device reads and writes, and its
-//! registers, which have the device's name, an argument `device`. Its capabilities are `queue`
+//! A driver of a virtio device has two memories: `queue`, which the device reads and writes, and
+//! its registers, which have the device's name, an argument `device`. Its capabilities are `queue`
 //! (physical), `interrupt` (control), and `bell` (receive), of which the interrupt signals bit 1.
 
 mod clock;
