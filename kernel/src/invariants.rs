@@ -550,9 +550,9 @@ impl<P: Port> Checker<'_, '_, P> {
         let (mut taken, mut promised) = (0, 0);
         for at in live(&kernel.memories) {
             let memory = self.all.open(at);
-            if let Frames::Ports { first, number } = memory.frames.get() {
+            if let Some((first, number)) = memory.ports() {
                 assert!(u32::from(first) + number <= 1 << 16, "ports beyond the last one");
-                assert!(memory.pages.get() == 0 && memory.mappings.is_empty(), "ports with pages");
+                assert!(memory.mappings.is_empty(), "ports are mapped");
             }
             if let Frames::Indexed(index) = memory.frames.get() {
                 let entries = kernel.port.frame(index).iter();

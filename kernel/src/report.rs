@@ -134,44 +134,29 @@ impl Part {
         self.before.len() + behind
     }
 
-    /// Some of its bytes, from this one on, and how many. Without the formatter, whose text would
-    /// weigh more than the rest of fault handling.
+    /// Some of its bytes, from this one on, and how many.
     pub fn piece(&self, from: usize) -> ([u8; PIECE], usize) {
         let mut bytes = [0; PIECE];
-        let before = self.before.as_bytes().get(from..).unwrap_or_default();
-        let first = copy(&mut bytes, before);
-        let at = from.saturating_sub(self.before.len());
-        let room = &mut bytes[first..];
-        match self.then {
-            Then::Text(text) => {
-                copy(room, text.as_bytes().get(at..).unwrap_or_default());
-            }
-            Then::Name([low, high]) => {
-                let mut rest = (u128::from(high) << 64 | u128::from(low)) >> (8 * (at % 16));
-                for to in room {
-                    *to = rest as u8;
-                    rest >>= 8;
-                }
-            }
-            Then::Number(number) => {
-                let mut rest = number.rotate_left(4 * at as u32);
-                for to in room {
-                    rest = rest.rotate_left(4);
-                    *to = digit(rest);
-                }
-            }
+        let length = PIECE.min(self.length().saturating_sub(from));
+        for (at, to) in (from..).zip(&mut bytes[..length]) {
+            *to = self.byte(at);
         }
-        (bytes, PIECE.min(self.length().saturating_sub(from)))
+        (bytes, length)
     }
-}
 
-/// Copies as many bytes as there are, and there is room for. How many.
-#[inline(never)]
-fn copy(to: &mut [u8], from: &[u8]) -> usize {
-    for (to, from) in to.iter_mut().zip(from) {
-        *to = *from;
+    /// A byte of it. Without the formatter, whose text would weigh more than the rest of fault
+    /// handling, and not inlined, as sixteen of them would.
+    #[inline(never)]
+    fn byte(&self, number: usize) -> u8 {
+        let Some(at) = number.checked_sub(self.before.len()) else {
+            return self.before.as_bytes()[number];
+        };
+        match self.then {
+            Then::Text(text) => text.as_bytes().get(at).copied().unwrap_or(0),
+            Then::Name(words) => (words[at / 8 % 2] >> (8 * (at % 8))) as u8,
+            Then::Number(number) => digit(number >> (60 - 4 * (at % 16))),
+        }
     }
-    to.len().min(from.len())
 }
 
 /// The bytes of a word up to the last one that is not 0.

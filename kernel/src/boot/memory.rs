@@ -52,9 +52,7 @@ impl<P: Port> Builder<'_, '_, P> {
             self.kernel().port.has_ports(first, number),
             "this machine has no {number} ports for programs from {first:#x} on"
         );
-        let body = self.manager.all.open(memory);
-        body.pages.set(0);
-        body.frames.set(Frames::Ports { first: first as u16, number: number as u32 });
+        self.manager.all.open(memory).set_ports(first as u16, number as u32);
         memory
     }
 
@@ -115,7 +113,7 @@ impl<P: Port> Builder<'_, '_, P> {
         let memory = self.manager.all.open(memory);
         match memory.frames.get() {
             Frames::Contiguous(base) => (base, memory.pages.get()),
-            Frames::Indexed(_) | Frames::Ports { .. } => panic!("boot memory is contiguous"),
+            Frames::Indexed(_) => panic!("boot memory is contiguous"),
         }
     }
 }

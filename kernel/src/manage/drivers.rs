@@ -39,12 +39,12 @@ impl<P: Port> Manager<'_, P> {
     fn memory_address(&self, own: Ref<Domain<P>>, slot: u32) -> Result<Done, Error> {
         let cap = self.all.open(own).named::<Memory<P>>(slot, Rights::PHYSICAL)?;
         let memory = self.all.open(cap.at);
-        match memory.frames.get() {
-            Frames::Contiguous(base) => {
-                Ok(Done::Values(base / P::PAGE * P::PAGE, memory.pages.get() * P::PAGE))
+        match (memory.frames.get(), memory.pages.get()) {
+            (_, 0) => Err(Error::InvalidArgument),
+            (Frames::Indexed(_), _) => Err(Error::MissingRight),
+            (Frames::Contiguous(base), pages) => {
+                Ok(Done::Values(base / P::PAGE * P::PAGE, pages * P::PAGE))
             }
-            Frames::Indexed(_) => Err(Error::MissingRight),
-            Frames::Ports { .. } => Err(Error::InvalidArgument),
         }
     }
 
@@ -58,9 +58,8 @@ impl<P: Port> Manager<'_, P> {
         args: &[u64; 6],
     ) -> Result<(u16, u8), Error> {
         let cap = self.all.open(own).named::<Memory<P>>(slot, right)?;
-        let Frames::Ports { first, number } = self.all.open(cap.at).frames.get() else {
-            return Err(Error::InvalidArgument);
-        };
+        let ports = self.all.open(cap.at).ports();
+        let (first, number) = ports.ok_or(Error::InvalidArgument)?;
         let (offset, bytes, number) = (args[1], args[2], u64::from(number));
         if !matches!(bytes, 1 | 2 | 4) || offset >= number || bytes > number - offset {
             return Err(Error::InvalidArgument);

@@ -198,8 +198,6 @@ impl<P: Port> Manager<'_, P> {
     fn frame_of(&self, memory: Ref<Memory<P>>, page: u64) -> Option<u64> {
         match self.all.open(memory).frames.get() {
             Frames::Contiguous(base) => Some(base + page * P::PAGE),
-            // It has no page that a mapping could be of.
-            Frames::Ports { .. } => None,
             Frames::Indexed(index) => {
                 let entry = &self.kernel.port.frame(index)[page as usize];
                 if entry.load(Relaxed) == 0 {

@@ -22,16 +22,10 @@ pub enum Frames {
     Contiguous(u64),
     /// Listed in the index frame at this address; zero means not there yet.
     Indexed(u64),
-    /// None, as there are no pages: it is I/O ports.
-    Ports {
-        /// The first one.
-        first: u16,
-        /// How many there are; none of them lies beyond the last port.
-        number: u32,
-    },
 }
 
-/// A memory object.
+/// A memory object. One without pages is I/O ports: nothing of it can be mapped, and what maps does
+/// not ask.
 pub struct Memory<P: Port> {
     /// Length in pages.
     pub pages: Cell<u64>,
@@ -50,6 +44,20 @@ impl<P: Port> Memory<P> {
             frames: Cell::new(Frames::Contiguous(0)),
             mappings: List::new(),
             owner: Cell::new(None),
+        }
+    }
+
+    /// It is so many I/O ports from a first one on; none of them lies beyond the last port.
+    pub fn set_ports(&self, first: u16, number: u32) {
+        self.pages.set(0);
+        self.frames.set(Frames::Contiguous(u64::from(number) << 16 | u64::from(first)));
+    }
+
+    /// The first of the I/O ports that it is, and how many there are.
+    pub fn ports(&self) -> Option<(u16, u32)> {
+        match (self.pages.get(), self.frames.get()) {
+            (0, Frames::Contiguous(word)) => Some((word as u16, (word >> 16) as u32)),
+            _ => None,
         }
     }
 }

@@ -20,11 +20,12 @@ impl Tree<'_> {
     }
 
     /// What a CPU runs stops there, which was charged up to now: the kernel works for it until the
-    /// next decision ends.
+    /// next decision ends. What runs in the background uses no budget, so it does not pay.
     #[inline(always)]
     pub(super) fn stop_running(&mut self, cpu: usize) {
         let state = &mut self.cpus[cpu];
-        state.payer = core::mem::replace(&mut state.running, NIL);
+        let stopped = core::mem::replace(&mut state.running, NIL);
+        state.payer = if state.behind == NIL { stopped } else { NIL };
     }
 
     /// Whether the kernel works for another one than what a CPU runs.

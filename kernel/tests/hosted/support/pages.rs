@@ -98,7 +98,6 @@ fn pages_of(machine: Machine<Host>, mapping: &Mapping<Host>, whole: &Exclusive<'
             let offset = mapping.first.get() + page;
             let frame = match memory.frames.get() {
                 Frames::Contiguous(base) => base + offset * PAGE,
-                Frames::Ports { .. } => panic!("ports are mapped"),
                 Frames::Indexed(index) => {
                     machine.kernel.port.frame(index)[offset as usize].load(Relaxed)
                 }

@@ -248,3 +248,46 @@ fn a_late_job_falls_behind_where_a_monitor_is_set_meanwhile() {
     tree.block(high, 4 * MS, true);
     assert_eq!(decide(&mut tree, 4 * MS).leaf, Some(low), "the late one is behind");
 }
+
+/// What runs in the background uses no budget of a class above it, also where another CPU stops it
+/// again and again while it runs.
+#[test]
+fn what_is_stopped_in_the_background_uses_no_budget_of_its_class() {
+    let served = [Server::Sporadic, Server::Periodic].map(|server| {
+        [false, true].map(|stops| {
+            let mut storage = Storage::new(12);
+            let mut tree = storage.tree();
+            let root = tree.root(0);
+            let policy = Some(Policy::FixedPriority);
+            let class = tree.create(root, policy, Share::Priority(5)).expect("fits");
+            let limit = |budget| Some(Budget::new(server, budget, 10 * MS));
+            assert_eq!(tree.set_budget(class, limit(5 * MS), 0), Ok(()));
+            assert_eq!(tree.set_background(class, OVERRUN, 0), Ok(()));
+            let other = leaf(&mut tree, root, Share::Priority(1));
+            let [own, victim] =
+                [1, 2].map(|priority| leaf(&mut tree, class, Share::Priority(priority)));
+            assert_eq!(tree.set_budget(own, limit(MS), 0), Ok(()));
+            assert_eq!(tree.set_background(own, OVERRUN, 0), Ok(()));
+            tree.wake(own, 0);
+            assert_eq!(tree.pick(0, 0).leaf, Some(own));
+            let mut now = MS;
+            assert_eq!(tree.pick(0, now).leaf, Some(own), "in the background");
+            // A thread on another CPU suspends it and resumes it; this CPU decides when it is
+            // interrupted.
+            for _ in 0..200 {
+                now += 5 * US;
+                if stops {
+                    tree.block(own, now, false);
+                    tree.wake(own, now);
+                }
+                now += 5 * US;
+                assert_eq!(tree.pick(0, now).leaf, Some(own), "in the background again");
+            }
+            tree.wake(victim, now);
+            tree.wake(other, now);
+            run(&mut tree, now, 50 * MS);
+            tree.service(victim)
+        })
+    });
+    assert!(served.iter().all(|[alone, stopped]| alone == stopped), "{served:?}");
+}

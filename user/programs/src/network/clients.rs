@@ -34,13 +34,15 @@ impl Socket {
         self.server.send(self.number, to, bytes)
     }
 
-    /// The next datagram; none if none comes in time.
-    fn receive(&self, wait: Wait) -> Result<Option<Datagram>, CallError<Refusal>> {
+    /// The next datagram; none if none comes while it waits for so long. What has come is taken,
+    /// however late that is.
+    fn receive(&self, patience: Option<Duration>) -> Result<Option<Datagram>, CallError<Refusal>> {
         loop {
             match self.server.receive(self.number) {
                 Err(CallError::Server(Refusal::Nothing)) => {}
                 received => return received.map(Some),
             }
+            let wait = patience.map_or(Wait::NEVER, |time| Wait::by(Instant::now() + time));
             match ipc::receive(self.ready, wait) {
                 Err(Error::Timeout) => return Ok(None),
                 signalled => signalled.map_err(CallError::Ipc)?,
@@ -54,7 +56,7 @@ pub fn echo(env: &Env) {
     let ended = (|| -> Result<(), CallError<Refusal>> {
         let socket = Socket::open(env, ECHO)?;
         loop {
-            let Some(datagram) = socket.receive(Wait::NEVER)? else { continue };
+            let Some(datagram) = socket.receive(None)? else { continue };
             // One that cannot go back now is lost, as any datagram may be.
             let _ = socket.send(datagram.from, datagram.bytes());
         }
@@ -88,7 +90,7 @@ fn ping_all(env: &Env, to: Address, sent: u64) -> Result<(u64, u64), CallError<R
         let start = Instant::now();
         socket.send(to, payload)?;
         // What comes later than that counts as lost, and is not taken for a later one.
-        while let Some(datagram) = socket.receive(Wait::by(start + PATIENCE))? {
+        while let Some(datagram) = socket.receive(Some(PATIENCE))? {
             if datagram.bytes() == payload {
                 back += 1;
                 nanos += start.elapsed().as_nanos() as u64;
