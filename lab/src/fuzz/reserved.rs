@@ -8,6 +8,8 @@ use toml::{Table, Value};
 
 /// Reservations on a CPU and such as all CPUs share, and who may use them in which way.
 const TREE: &str = r#"
+# Threads without a reservation come before and behind what all CPUs share.
+shared_priority = 60
 reservation = [
     { name = "group", in = "cpus", policy = "fixed-priority", budget = "400us", period = "1ms" },
     { name = "anywhere", in = "cpus", budget = "300us", period = "1ms" },
@@ -63,8 +65,9 @@ pub fn with(tree: &str, cpu: u32, cpus: u32) -> Result<System> {
     let caps = caps.context("they are there")?;
     let general = table(all.get_mut("system"))?;
     general.insert("cpus".to_string(), Value::Integer(cpus.into()));
-    // Threads without a reservation come before and behind what all CPUs share.
-    general.insert("shared_priority".to_string(), Value::Integer(60));
+    if let Some(priority) = tree.remove("shared_priority") {
+        general.insert("shared_priority".to_string(), priority);
+    }
     let domains = all.get_mut("domain").and_then(Value::as_array_mut).context("it has domains")?;
     for (nth, domain) in domains.iter_mut().enumerate() {
         let domain = table(Some(domain))?;
