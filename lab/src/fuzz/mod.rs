@@ -1,6 +1,8 @@
 //! Fuzzing in the twin: system calls with arbitrary arguments from many domains, every kernel
 //! invariant checked after each step. A run depends on its seed alone.
 
+#[cfg(test)]
+mod confined;
 mod reach;
 mod reserved;
 
@@ -125,12 +127,17 @@ fn outcome_of(plan: &Plan, check: bool, log: Option<Spelled>) -> Result<Outcome>
     for (domain, nth) in free.zip(0..) {
         domain.cpu = nth % plan.cpus;
     }
+    run_of(&system, plan, check, log)
+}
+
+/// Runs a system as a plan says.
+fn run_of(system: &System, plan: &Plan, check: bool, log: Option<Spelled>) -> Result<Outcome> {
     let scarce = |archive: &mut [u8]| {
         if plan.scarce {
             shrink(archive);
         }
     };
-    let packed = pack(&system, plan.kernel, &scarce)?;
+    let packed = pack(system, plan.kernel, &scarce)?;
     let options = Options {
         kernel: plan.kernel.to_string(),
         locking: Some(plan.locking.to_string()),

@@ -266,7 +266,11 @@ impl Hardware {
                 self.enabled.set(self.enabled.get() & !(1 << irq));
             }
             Event::Timer => self.here().armed.set(None),
-            Event::Ipi => self.here().ipi_at.set(None),
+            Event::Ipi => {
+                let me = self.here();
+                me.ipi_at.set(None);
+                me.ipis.set(me.ipis.get() + 1);
+            }
             // It interrupts on while its queue is empty.
             Event::Sent => {}
             Event::Spurious => self.here().spurious.set(false),

@@ -41,6 +41,8 @@ pub struct Processor {
     passed: Cell<u32>,
     /// The instant at which another CPU's interrupt arrives.
     pub ipi_at: Cell<Option<u64>>,
+    /// How often another CPU, or it itself, has interrupted it.
+    pub ipis: Cell<u64>,
     /// The instant at which the console interrupts, if it does, and this is the first CPU.
     pub sent_at: Cell<Option<u64>>,
     /// The instant at which a device may interrupt, if any may, and this is the first CPU.
@@ -102,6 +104,7 @@ impl Processor {
             spurious: Cell::new(false),
             passed: Cell::new(0),
             ipi_at: Cell::new(None),
+            ipis: Cell::new(0),
             sent_at: Cell::new(None),
             device_at: Cell::new(None),
             heeds_until: Cell::new(0),

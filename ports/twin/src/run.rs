@@ -154,6 +154,7 @@ pub fn run(run: &Run, ask: Ask) -> Outcome {
         spelled: spelled.map(|step| format!("{step:?}")).collect(),
         log: log.iter().map(|step| step.word()).collect(),
         sections: twin.sections.get(),
+        ipis: twin.processors.iter().map(|cpu| cpu.ipis.get()).collect(),
         barriers: twin.barriers.get(),
         threads: twin.threads.take(),
         given_up: twin.given_up.take(),

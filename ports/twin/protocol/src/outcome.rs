@@ -104,6 +104,8 @@ pub struct Outcome {
     pub spelled: Vec<String>,
     /// Sections of all CPUs.
     pub sections: Sections,
+    /// How often each CPU was interrupted by a CPU.
+    pub ipis: Vec<u64>,
     /// Memory barriers that the kernel has executed under a lock, where they are priced.
     pub barriers: u64,
     /// Lines of kernel memory that one CPU has written and another one touched, while that was
