@@ -31,7 +31,7 @@ caps = [
 #[cfg(test)]
 pub const SECOND: &str = r#"
 reservation = [
-    { name = "group", cpu = 1, priority = 65, policy = "fixed-priority", budget = "400us", period = "1ms" },
+    { name = "group", cpu = 1, priority = 65, policy = "fixed-priority" },
     { name = "anywhere", cpu = 1, priority = 60, budget = "300us", period = "1ms" },
     { name = "grouped", in = "group", priority = 3 },
     { name = "deadlines", cpu = 1, policy = "edf", priority = 90 },
