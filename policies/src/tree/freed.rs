@@ -9,7 +9,7 @@
 use super::Tree;
 use super::admit::{Promise, span};
 use abi::bandwidth::CPU;
-use abi::reservation::{Budget, Policy};
+use abi::reservation::{Budget, Policy, Server};
 
 /// Bandwidth that is free and was used ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,20 +50,44 @@ impl Freed {
         }
     }
 
-    /// So much is promised anew, and so much is free yet: from when on it may be used. What was not
-    /// used ahead goes first.
-    pub(super) fn take(&mut self, more: u64, free: u64, now: u64) -> u64 {
+    /// So much is promised anew, and so much is free yet: from when on it may be used, and the lag
+    /// that goes with it. What was not used ahead goes first.
+    pub(super) fn take(&mut self, more: u64, free: u64, now: u64) -> (u64, u64) {
         self.pass(now);
         let taken = self.bandwidth.saturating_sub(free).min(more);
         if taken == 0 {
-            return now;
+            return (now, 0);
         }
         let rest = self.bandwidth - taken;
         let lag = part(self.lag, rest, self.bandwidth);
-        let wait = part(self.lag - lag, CPU, more);
+        let taken = self.lag - lag;
+        let wait = part(taken, CPU, more);
         // What is begun of a nanosecond is rounded up, as the lag of each part is.
         (self.bandwidth, self.lag, self.rest) = (rest, lag, 0);
-        now.saturating_add(wait)
+        (now.saturating_add(wait), taken)
+    }
+}
+
+/// The most that a node can have used ahead: what that was when its promise last changed, and what
+/// it was served since then, of which a hard server has no more than a budget ahead. The instants from which
+/// its server has something say it exactly, but a change of the promise, such as a nearer deadline,
+/// makes more of them than was ever used: the lags of a class are never more than its service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ahead {
+    lag: u64,
+    /// The node's service then.
+    service: u64,
+}
+
+impl Ahead {
+    /// Nothing.
+    pub(super) const NONE: Ahead = Ahead { lag: 0, service: 0 };
+
+    fn most(self, limits: Budget, service: u64) -> u64 {
+        let served = service.saturating_sub(self.service);
+        let ahead =
+            if limits.server == Server::ConstantSoft { served } else { served.min(limits.budget) };
+        self.lag.saturating_add(ahead)
     }
 }
 
@@ -97,21 +121,28 @@ impl Tree<'_> {
         let kept = if from == to { old.bandwidth.min(new.bandwidth) } else { 0 };
         let ([used, later], grown) = self.lag(at, from, old, now);
         let lag = used.saturating_add(later);
+        let mut left = lag;
         if self.is_by_deadline(from) {
             let less = old.bandwidth - kept;
             let freed = &mut self.nodes[from as usize].promised.freed;
             // What it is less is first what has not begun.
             let first = less.min(grown);
             let ahead = part(used, less - first, old.bandwidth.saturating_sub(grown));
-            freed.add(less, ahead.saturating_add(part(later, first, grown)), now);
+            let goes = ahead.saturating_add(part(later, first, grown));
+            freed.add(less, goes, now);
+            left = left.saturating_sub(goes);
         }
         let mut more = now;
         if self.is_by_deadline(to) {
             let capacity = self.capacity_of(to);
             let promised = &mut self.nodes[to as usize].promised;
             let free = promised.free(&capacity);
-            more = promised.freed.take(new.bandwidth - kept, free, now);
+            let taken;
+            (more, taken) = promised.freed.take(new.bandwidth - kept, free, now);
+            left = left.saturating_add(taken);
         }
+        let node = &mut self.nodes[at as usize];
+        node.ahead = Ahead { lag: left, service: node.service };
         let own = if kept > 0 { part(lag, CPU, old.bandwidth) } else { 0 };
         Begins { anew: more.max(now.saturating_add(own)), more }
     }
@@ -123,7 +154,10 @@ impl Tree<'_> {
         let Some(limits) = node.server.limits.filter(|_| self.is_by_deadline(class)) else {
             return ([0; 2], 0);
         };
-        let lag = node.server.lag(span(limits, node.job.timing), now);
+        let most = node.ahead.most(limits, node.service);
+        let [used, later] = node.server.lag(span(limits, node.job.timing), now);
+        let used = used.min(most);
+        let lag = [used, later.min(most - used)];
         (lag, part(old.bandwidth, node.server.later(now), limits.budget))
     }
 

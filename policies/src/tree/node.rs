@@ -5,6 +5,7 @@ use super::avl::{Links, NIL, Order};
 use super::background::Behind;
 use super::curve::NEVER;
 use super::fair::Fair;
+use super::freed::Ahead;
 use super::job::Job;
 use super::notice::Watch;
 use super::plain::rank;
@@ -109,6 +110,8 @@ pub struct Node {
     pub(super) miss: Links,
     /// CPU time that it has had, in nanoseconds.
     pub(super) service: u64,
+    /// What it can have used ahead of its promise, in a class of earliest deadlines.
+    pub(super) ahead: Ahead,
     /// Time that the kernel has taken for it, and for what is in it: charged to it with what runs
     /// there next.
     pub(super) owed: u64,
@@ -146,6 +149,7 @@ impl Node {
             miss_level: 0,
             miss: Links::OUT,
             service: 0,
+            ahead: Ahead::NONE,
             owed: 0,
             watch: Watch::NONE,
             behind: Behind::NONE,

@@ -37,7 +37,7 @@ impl Event {
                 freed.add(bandwidth, lag, now);
                 now
             }
-            Event::Take { more, free } => freed.take(more, free, now),
+            Event::Take { more, free } => freed.take(more, free, now).0,
         }
     }
 }

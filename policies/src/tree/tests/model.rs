@@ -51,6 +51,8 @@ pub(super) struct ModelNode {
     /// Taken out of its class while it is changed.
     held: bool,
     pub(super) service: u64,
+    /// What it had used ahead when its promise last changed, and its service then.
+    pub(super) ahead: (i128, u64),
     /// Of a class of earliest deadlines: what it has promised before.
     pub(super) freed: ModelFreed,
 }
@@ -97,6 +99,7 @@ impl Model {
             ready: false,
             held: false,
             service: 0,
+            ahead: (0, 0),
             freed: ModelFreed::default(),
         });
     }

@@ -81,11 +81,20 @@ impl Model {
             (Some(server), Some(_)) => {
                 let grown =
                     round_up(old * i128::from(server.later(now)), server.limits.budget.into());
-                (server.lag(node.span(server.limits), now), grown)
+                let limits = server.limits;
+                let served = i128::from(node.service - node.ahead.1);
+                let most = match limits.server {
+                    Server::ConstantSoft => node.ahead.0 + served,
+                    _ => node.ahead.0 + served.min(limits.budget.into()),
+                };
+                let (used, later) = server.lag(node.span(limits), now);
+                let used = used.min(most);
+                ((used, later.min(most - used)), grown)
             }
             _ => ((0, 0), 0),
         };
         let lag = used + later;
+        let mut left = lag;
         let before = core::mem::replace(&mut self.node_mut(id).timing, timing);
         let new = if to.is_some() { self.node(id).bandwidth(limits) } else { 0 };
         self.node_mut(id).timing = before;
@@ -94,6 +103,7 @@ impl Model {
             let first = grown.min(old - kept);
             let part = round_up(used * (old - kept - first), (old - grown).max(1))
                 + round_up(later * first, grown.max(1));
+            left = (left - part).max(0);
             let freed = &mut self.node_mut(from).freed;
             freed.pass(now);
             if part > 0 {
@@ -111,9 +121,12 @@ impl Model {
                 let lag = round_up(freed.lag, ALL);
                 let rest = round_up(lag * (freed.bandwidth - taken), freed.bandwidth);
                 more += round_up((lag - rest) * ALL, new - kept);
+                left += lag - rest;
                 (freed.bandwidth, freed.lag) = (freed.bandwidth - taken, rest * ALL);
             }
         }
+        let node = self.node_mut(id);
+        node.ahead = (left, node.service);
         let own = if kept > 0 { round_up(lag * ALL, old) } else { 0 };
         Begins { anew: more.max(i128::from(now) + own) as u64, more: more as u64 }
     }
